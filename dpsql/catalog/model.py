@@ -1,0 +1,162 @@
+"""The catalog: what the owner says about the data. Frozen and validated; load.py makes one from YAML, nothing else does.
+
+All numbers are exact: a float in the YAML means the decimal it prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from dpsql.domain.facts import Atom
+from dpsql.domain.interval import EVERYTHING, Interval
+from dpsql.domain.types import Type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSpec:
+    """interval: the declared bounds. keys: the public key list (None where keys are private).
+
+    keys_from: (table, column) of a public table that lists the keys; the session reads it and the planner gets values.
+    """
+
+    name: str
+    type: Type
+    description: str = ""
+    interval: Interval = EVERYTHING
+    keys: tuple[Atom, ...] | None = None
+    keys_from: tuple[str, str] | None = None
+    nullable: bool = True
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """What one unit may do to one query: reach max_groups groups, with max_rows rows counted in each.
+
+    max_sum: (low, high) bound of what a unit adds to one group's SUM in total, by column; None without one.
+    """
+
+    max_groups: int
+    max_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCaps:
+    """Caps for one key set: `caps: [{by: [month], max_groups: 12}]`. None keeps the table's."""
+
+    by: frozenset[str]
+    max_groups: int | None = None
+    max_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitPath:
+    """unit: {through: visits, on: {visit_id: visit_id}} — this table's column → the other table's column."""
+
+    through: str
+    on: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How a CSV is written; never sniffed."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = '"'
+    date_format: str = "%Y-%m-%d"
+    timestamp_format: str = "%Y-%m-%d %H:%M:%S"
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSource:
+    """Files of one table: a path or a glob, as the owner wrote it, absolute after loading. kind: "parquet" or "csv"."""
+
+    paths: tuple[Path, ...]
+    kind: str
+    format: Format = Format()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSource:
+    """A table of a .duckdb file: table is (schema, name)."""
+
+    database: Path
+    table: tuple[str, str]
+
+
+Source = FileSource | DatabaseSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """One table. Public: unit, caps are None. Private: exactly one of unit_column, unit_path, row_is_unit is set."""
+
+    name: str
+    columns: tuple[ColumnSpec, ...]
+    description: str = ""
+    source: Source | None = None  # None: given at connect()
+    public: bool = False
+    unit_column: str | None = None
+    unit_path: UnitPath | None = None
+    row_is_unit: bool = False
+    caps: Caps | None = None
+    key_caps: tuple[KeyCaps, ...] = ()
+    max_sum: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
+    min_units: int = 0
+    where: str = ""  # "hospital.yaml:12", for messages
+
+    def column(self, name: str) -> ColumnSpec | None:
+        """The column of that name, folded as SQL folds names."""
+        folded = fold(name)
+        return next((column for column in self.columns if fold(column.name) == folded), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """An amount of privacy: exact ε and δ. None where a cap or default does not say."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSpec:
+    """budget: the dataset's cap; per: "month" makes it a monthly one. capped=False only for SmartNoise files."""
+
+    total: Amount
+    per: str | None = None
+    capped: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    dataset: str
+    version: str | None
+    unit: str  # in words
+    unit_type: Type | None  # the type every unit column is cast to: BIGINT or TEXT; None without a private table
+    budget: BudgetSpec
+    per_query: Amount
+    accounting: str  # "approx" or "zcdp"
+    analysts: Mapping[str, Amount] | None
+    tables: tuple[TableSpec, ...]
+    views: Mapping[str, str]
+    delta_keys: Fraction | None = None
+    ledger: Path | None = None
+    path: Path | None = None  # the YAML file; None for a dict
+    folder: Path | None = None  # what relative sources are relative to
+    format: str = "dpsql"  # or "smartnoise"
+
+    def table(self, name: str) -> TableSpec | None:
+        folded = fold(name)
+        return next((table for table in self.tables if fold(table.name) == folded), None)
+
+
+def fold(name: str) -> str:
+    """Names are compared without case, in ASCII only: KELVIN SIGN is not k."""
+    return "".join(c.lower() if c.isascii() else c for c in name)

@@ -1,0 +1,1 @@
+"""Types, intervals and domains: the vocabulary of inference."""
