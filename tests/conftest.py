@@ -1,0 +1,29 @@
+"""Hypothesis profiles (DPSQL_PROFILE=dev, ci, deep) and the switch for the deep tests."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+# No deadlines: a shared machine is slow now and then, and a test must not fail for that.
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=QUIET, derandomize=True)
+settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=QUIET)
+settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--run-deep", action="store_true", help="also run the tests marked deep (hours)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--run-deep"):
+        return
+    skip = pytest.mark.skip(reason="only `make deep` runs it")
+    for item in items:
+        if "deep" in item.keywords:
+            item.add_marker(skip)
