@@ -1,0 +1,1 @@
+"""What releases cost (loss) and what has been spent (ledger)."""
