@@ -1,1 +1,1 @@
-"""What releases cost (loss) and what has been spent (ledger)."""
+"""What a release costs (loss) and what has been spent (ledger)."""

@@ -1,19 +1,42 @@
-"""What a release costs, in each notion of privacy loss."""
+"""Privacy loss as pure mathematics: exact amounts, and zero-concentrated DP to (epsilon, delta) and back.
+
+The tight conversion (Canonne, Kamath, Steinke 2020, Proposition 12): for every alpha > 1 a rho-zCDP mechanism is
+(epsilon, delta)-DP with delta = exp((alpha-1)(alpha*rho - epsilon))/(alpha-1) * (1 - 1/alpha)^alpha. Any alpha gives a
+valid statement, so a search for the best one that stops early is merely less tight, never wrong.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
+
+_UP = 1.0 + 2.0**-40  # more than the rounding of the few float operations of a formula
+_KEPT_BITS = 40
+_LARGEST_EXPONENT = 400
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?\d+/\d+", re.ASCII)
+_LONGEST_NUMBER = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """The cost of a plan: (ε, δ) and ρ. delta_keys is the part of δ that thresholds use."""
+    """What a run costs in every notion; costs of several runs add up, also when queries are chosen adaptively.
 
-    epsilon: Fraction
-    delta: Fraction
-    rho: Fraction
-    delta_keys: Fraction
+    epsilon, delta: approximate DP, all of it. rho: zCDP of the noise. delta_keys: the part of delta for thresholds.
+    """
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    delta_keys: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if min(self.epsilon, self.delta, self.rho, self.delta_keys) < 0:
+            raise ValueError("a cost is never negative")
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -24,4 +47,133 @@ class Cost:
         )
 
 
-ZERO = Cost(epsilon=Fraction(0), delta=Fraction(0), rho=Fraction(0), delta_keys=Fraction(0))
+ZERO = Cost()
+
+
+def exact(value: int | float | str | Fraction | Decimal) -> Fraction:
+    """The exact number meant: a float means the decimal it prints. NaN, infinities, booleans: ValueError.
+
+    Text is a plain decimal ("0.5", "1e-9") or a quotient ("1/3") in ASCII, of a size that cannot exhaust memory.
+    """
+    match value:
+        case bool():
+            raise ValueError(f"{value} is not a number")
+        case Fraction():
+            return value
+        case float():
+            return _exact_text(float.__repr__(value))
+        case str():
+            return _exact_text(value.strip())
+        case Decimal():
+            return _exact_text(str(value))
+        case Integral():
+            return Fraction(int(value))
+    raise ValueError(f"{type(value).__name__} is not a number")
+
+
+def _exact_text(text: str) -> Fraction:
+    found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if found is None or abs(int(found[1] or 0)) > _LARGEST_EXPONENT:
+        raise ValueError(f"{text[:40]!r} is not a finite number")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise ValueError(f"{text[:40]!r} is not a finite number") from None
+
+
+def rho_of_laplace(epsilon: Fraction, max_groups: int) -> Fraction:
+    """The zCDP of one Laplace or permute-and-flip measurement of `epsilon` over max_groups groups: epsilon^2/(2*L0).
+
+    Proof. One group's noise is (epsilon/L0)-DP, hence (epsilon/L0)^2/2-zCDP; a unit reaches at most L0 groups, and zCDP
+    adds up over them: L0*(epsilon/L0)^2/2.
+    """
+    return epsilon * epsilon / (2 * max_groups)
+
+
+def rho_of_gaussian(mu: Fraction) -> Fraction:
+    """The zCDP of a (discrete) Gaussian whose sensitivity (2-norm) is mu times sigma: mu^2/2."""
+    return mu * mu / 2
+
+
+def epsilon_of_rho(rho: Fraction | float, delta: Fraction | float) -> float:
+    """The epsilon of a rho-zCDP mechanism at `delta`, tight formula, rounded up.
+
+    inf over alpha > 1 of alpha*rho + (ln(1/delta) + (alpha-1) ln(1-1/alpha) - ln alpha)/(alpha-1).
+    """
+    spent, log_delta = _not_negative(rho), _log_of(delta)
+    if spent == 0:
+        return 0.0
+    best = _least(lambda gap: (1 + gap) * spent + _excess(gap, log_delta))
+    return max(0.0, best) * _UP
+
+
+def delta_of_rho(rho: Fraction | float, epsilon: Fraction | float) -> float:
+    """The delta of a rho-zCDP mechanism at `epsilon`, tight formula, rounded up; at most 1."""
+    spent, target = _not_negative(rho), _not_negative(epsilon)
+    if spent == 0:
+        return 0.0
+    logarithm = _least(lambda gap: gap * ((1 + gap) * spent - target) - math.log(gap) - (1 + gap) * math.log1p(1 / gap))
+    if logarithm >= 0:
+        return 1.0
+    return min(1.0, math.exp(logarithm + 2.0**-40 * (1 - logarithm)))
+
+
+def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho whose tight epsilon at `delta` is at most `epsilon`, rounded down to a short rational.
+
+    sup over alpha > 1 of (epsilon - (ln(1/delta) + (alpha-1) ln(1-1/alpha) - ln alpha)/(alpha-1))/alpha.
+    Proof of safety: the answer is returned only after epsilon_of_rho, which rounds up, was seen to be at most epsilon.
+    """
+    target, log_delta = _not_negative(epsilon), _log_of(delta)
+    best = -_least(lambda gap: -(target - _excess(gap, log_delta)) / (1 + gap))
+    for _ in range(64):
+        rho = _shorten(best)
+        if rho <= 0:
+            break
+        if Fraction(epsilon_of_rho(rho, delta)) <= epsilon:
+            return rho
+        best *= 1 - 2.0**-_KEPT_BITS
+    raise ValueError(f"no zCDP gives epsilon {target} and delta {float(delta)}")
+
+
+def _excess(gap: float, log_delta: float) -> float:
+    """What epsilon has beyond alpha*rho, alpha = 1 + gap; ln(1-1/alpha) = -ln(1+1/gap)."""
+    return (-log_delta - math.log1p(gap)) / gap - math.log1p(1 / gap)
+
+
+def _least(function: Callable[[float], float]) -> float:
+    """The least value of a function of gap > 0 that falls, then rises, by golden section over ln(gap)."""
+    golden = (math.sqrt(5) - 1) / 2
+    low, high = -40.0, 40.0
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = function(math.exp(left)), function(math.exp(right))
+    for _ in range(90):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = function(math.exp(left))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = function(math.exp(right))
+    return min(at_left, at_right)
+
+
+def _not_negative(value: Fraction | float) -> float:
+    number = float(value)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"a finite number of at least 0 is needed, not {number}")
+    return number
+
+
+def _log_of(delta: Fraction | float) -> float:
+    value = Fraction(delta) if math.isfinite(delta) else Fraction(0)
+    if not 0 < value < 1:
+        raise ValueError(f"a delta between 0 and 1 is needed, not {float(delta)}")
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _shorten(value: float) -> Fraction:
+    """The largest rational of 40 binary digits that is not above."""
+    mantissa, exponent = math.frexp(value)
+    return Fraction(math.floor(math.ldexp(mantissa, _KEPT_BITS))) * Fraction(2) ** (exponent - _KEPT_BITS)

@@ -1,0 +1,62 @@
+"""Permute-and-flip: the best candidate, roughly (McKenna, Sheldon, 2020)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpsql.mechanisms.lattice import coin_exp, coins_exp, uniform_below
+
+_BLOCK = 1 << 20  # scores handled at once
+_WORD = 1 << 64
+_DENOMINATOR_LIMIT = 1 << 62
+
+
+def choose(scores: npt.NDArray[np.int64], *, epsilon: Fraction, sensitivity: int) -> npt.NDArray[np.int64]:
+    """For each row of `scores` (groups x candidates) the index of one candidate: epsilon-DP in each row.
+
+    `sensitivity` is what one unit may change any single score by.
+
+    Lemma. Each candidate tosses a coin with P[heads] = exp(epsilon*(q - q_max)/(2*sensitivity)); one of the heads,
+    chosen uniformly, is exactly permute-and-flip.
+    Proof. Permute-and-flip visits the candidates in a uniform random order and answers the first whose coin shows
+    heads. Toss all the coins beforehand: they do not depend on the order. Given the set of heads, which is never empty
+    as the best candidate's coin has probability 1, its first member in a uniform random order is uniform on it.
+    """
+    if scores.ndim != 2 or scores.dtype != np.int64 or not scores.shape[1]:
+        raise ValueError("scores are 64-bit integers, groups x candidates, with at least one candidate")
+    if epsilon <= 0 or sensitivity < 1:
+        raise ValueError("a choice needs a positive epsilon and a sensitivity of at least 1")
+    rate = epsilon / (2 * sensitivity)
+    rows = max(1, _BLOCK // scores.shape[1])
+    blocks = [_choose_block(scores[start : start + rows], rate) for start in range(0, scores.shape[0], rows)]
+    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+
+def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[np.int64]:
+    words = scores.view(np.uint64) if scores.flags.c_contiguous else np.ascontiguousarray(scores).view(np.uint64)
+    best = scores.max(axis=1).astype(np.uint64)
+    gaps = best[:, np.newaxis] - words  # modulo 2^64, so right even where 63 bits would overflow
+    heads = np.flatnonzero(_coins(gaps.ravel(), rate))
+    rows, candidates = np.divmod(heads, scores.shape[1])
+    counts = np.bincount(rows, minlength=scores.shape[0]).astype(np.uint64)
+    first = np.cumsum(counts, dtype=np.uint64) - counts
+    picked = (first + uniform_below(counts)).astype(np.int64)
+    return candidates[picked].astype(np.int64)
+
+
+def _coins(gaps: npt.NDArray[np.uint64], rate: Fraction) -> npt.NDArray[np.bool_]:
+    """Coins with P[heads] = exp(-gap*rate), exactly.
+
+    gap*numerator is a 64-bit word in practice; where it is not, or the denominator is no 62-bit number, Python's
+    integers toss the coins one by one.
+    """
+    largest = int(gaps.max(initial=np.uint64(0)))
+    if largest * rate.numerator < _WORD and rate.denominator <= _DENOMINATOR_LIMIT:
+        top = gaps * np.uint64(rate.numerator)
+        whole = top // np.uint64(rate.denominator)
+        return coins_exp(whole, top - whole * np.uint64(rate.denominator), rate.denominator)
+    coins = [coin_exp(int(gap) * rate.numerator, rate.denominator) for gap in gaps]
+    return np.array(coins, dtype=np.bool_)
