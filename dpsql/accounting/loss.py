@@ -34,10 +34,6 @@ class Cost:
     rho: Fraction = Fraction(0)
     delta_keys: Fraction = Fraction(0)
 
-    def __post_init__(self) -> None:
-        if min(self.epsilon, self.delta, self.rho, self.delta_keys) < 0:
-            raise ValueError("a cost is never negative")
-
     def __add__(self, other: Cost) -> Cost:
         return Cost(
             epsilon=self.epsilon + other.epsilon,
@@ -119,7 +115,8 @@ def delta_of_rho(rho: Fraction | float, epsilon: Fraction | float) -> float:
 
 
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho whose tight epsilon at `delta` is at most `epsilon`, rounded down to a short rational.
+    """The largest rho whose tight epsilon at `delta` is at most `epsilon`, rounded down to a short rational
+    (to 0 where no float says better).
 
     sup over alpha > 1 of (epsilon - (ln(1/delta) + (alpha-1) ln(1-1/alpha) - ln alpha)/(alpha-1))/alpha.
     Proof of safety: the answer is returned only after epsilon_of_rho, which rounds up, was seen to be at most epsilon.
@@ -127,13 +124,11 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     target, log_delta = _not_negative(epsilon), _log_of(delta)
     best = -_least(lambda gap: -(target - _excess(gap, log_delta)) / (1 + gap))
     for _ in range(64):
-        rho = _shorten(best)
-        if rho <= 0:
-            break
-        if Fraction(epsilon_of_rho(rho, delta)) <= epsilon:
+        rho = _shorten(max(best, 0.0))
+        if rho == 0 or Fraction(epsilon_of_rho(rho, delta)) <= epsilon:
             return rho
         best *= 1 - 2.0**-_KEPT_BITS
-    raise ValueError(f"no zCDP gives epsilon {target} and delta {float(delta)}")
+    return Fraction(0)
 
 
 def _excess(gap: float, log_delta: float) -> float:

@@ -122,7 +122,8 @@ def _laplace_block(t: int, proposals: int) -> Integers:
     size = low[kept].astype(np.int64) + _geometric(tail >> np.uint16(1)) * t
     minus = (tail & np.uint16(1)).astype(np.int64)
     signed = (size ^ -minus) + minus
-    return signed[(signed != 0) | (minus == 0)]
+    accepted: Integers = signed[(signed != 0) | (minus == 0)]
+    return accepted
 
 
 def _gaussian_block(t: int, proposals: int) -> Integers:
