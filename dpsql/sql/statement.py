@@ -1,0 +1,100 @@
+"""What one piece of analyst text turns out to be: its kind, its tree, its options and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, TypeVar
+
+from sqlglot import exp
+
+from dpsql.domain.types import Type
+from dpsql.errors import Span
+
+StatementKind = Literal[
+    "query",
+    "explain",
+    "show_budget",
+    "show_tables",
+    "describe",
+    "set",
+    "create_table_as",
+    "create_table",
+    "insert",
+    "drop_table",
+]
+
+# Numbers are exact. split is a tuple of weights, or of (output name, weight) pairs.
+Weights = tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
+OptionValue = Fraction | int | str | bool | Weights
+
+ParameterValue = bool | int | float | Decimal | Fraction | str | date | datetime | None
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def frozen(mapping: Mapping[K, V]) -> Mapping[K, V]:
+    return MappingProxyType(dict(mapping))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One validated option and where it was written."""
+
+    name: str
+    value: OptionValue
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """contribution_bounds_per_group => (low, high) of one aggregate call."""
+
+    low: Fraction
+    high: Fraction
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """A column of CREATE TABLE (…); of an INSERT's column list, with type None."""
+
+    name: str
+    type: Type | None = None
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One statement, taken apart but with no name resolved.
+
+    text: as the user wrote it; every span points into it.
+    tree: of the query (EXPLAIN: the inner one; CREATE TABLE AS and INSERT: the source); None for the other kinds.
+    options: from WITH DIFFERENTIAL_PRIVACY OPTIONS(…), validated.
+    call_options: by the start offset of an aggregate call's name, which is the node's meta["start"].
+    parameters: by the number that a Placeholder node carries (`placeholder_value`); every occurrence has its own.
+    name: the table of DESCRIBE, CREATE, INSERT, DROP as written (unquoted); the option of SET.
+    value: SET's option.
+    flags: "or replace", "if not exists", "if exists".
+    """
+
+    text: str
+    kind: StatementKind
+    tree: exp.Expr | None = None
+    options: Mapping[str, Option] = field(default_factory=lambda: frozen({}))
+    call_options: Mapping[int, Mapping[str, Bounds]] = field(default_factory=lambda: frozen({}))
+    parameters: Mapping[int, ParameterValue] = field(default_factory=lambda: frozen({}))
+    name: str = ""
+    name_at: Span | None = None
+    value: Option | None = None
+    columns: tuple[ColumnDefinition, ...] = ()
+    flags: frozenset[str] = frozenset()
+
+    def placeholder_value(self, node: exp.Placeholder) -> ParameterValue:
+        """The value bound to a Placeholder of this statement's tree."""
+        return self.parameters[int(node.name)]

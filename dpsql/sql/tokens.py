@@ -1,0 +1,321 @@
+"""Text to tokens, and tokens back to places in the text.
+
+sqlglot's tokenizer and DuckDB's disagree at the edges (escapes, nested comments, Unicode spaces, glued words). Nothing
+is guessed there: text is accepted only where both read it the same way, which `_check_token` and `_check_gap` decide
+from the text itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import TokenError
+
+from dpsql.errors import Error, Refused, Span, SqlError
+
+LENGTH_LIMIT = 100_000
+TOKEN_LIMIT = 20_000
+NESTING_LIMIT = 64
+# The tree of a chain a + b + c … is as deep as the chain is long, and every later step recurses over it.
+CHAIN_LIMIT = 200
+TREE_LIMIT = 400
+NAME_META = "dpsql_name"  # where sqlglot leaves a function's name as the user wrote it
+
+
+class _Tokenizer(DuckDB.Tokenizer):
+    """sqlglot's, but for commands: it would swallow all that follows EXPLAIN or CALL into one token."""
+
+    COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+def new_dialect() -> DuckDB:
+    """DuckDB's dialect, told to remember the names that functions were called by."""
+    dialect = DuckDB()
+    dialect.ORIGINAL_NAME_META_KEY = NAME_META
+    return dialect
+
+
+# What may stand between tokens. DuckDB ends a -- comment at \r too, and sqlglot does not: \r only as part of \r\n.
+_GAP = re.compile(r"(?:[ \t\n\f\v]|\r(?=\n)|\r(?!\n)|--[^\r\n]*(?:\r?\n|\Z)|/\*(?:(?!/\*|\*/).)*\*/)*", re.DOTALL)
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_WORDLIKE = re.compile(r"[\w$'\"]")
+
+_PUNCTUATION = {
+    "(", ")", ",", ".", ";", "+", "-", "*", "/", "//", "%", "=", "==", "<>", "!=", "<", "<=", ">", ">=", "||", "::",
+    "?", "?::", "$", "^", "**", "=>", "[", "]",
+}  # fmt: skip
+_INSTEAD = {
+    ":": "Write a named parameter as $name, and an alias with AS.",
+    ":=": "Write an argument without a name.",
+    "~": "Write regexp_matches(text, 'pattern').",
+    "!~": "Write NOT regexp_matches(text, 'pattern').",
+    "~~": "Write LIKE.",
+    "~~*": "Write ILIKE.",
+    "->": "dpsql has neither JSON nor lambdas.",
+    "->>": "dpsql has no JSON.",
+    "@": "Write abs(x) for an absolute value, and AS before an alias.",
+    "!": "Write NOT, or <> for inequality.",
+    "<=>": "Write IS NOT DISTINCT FROM.",
+    "#": "Name the column instead of its position.",
+    "{": "dpsql has no structs or maps.",
+    "`": 'Quote a name with double quotes: "name".',
+}
+
+
+def tokenize(text: str) -> list[Token]:
+    """The statement's tokens without comments, within the limits; else SqlError 100 or Refused 120."""
+    _check_text(text)
+    try:
+        tokens = _Tokenizer(dialect=new_dialect()).tokenize(text)
+    except TokenError:
+        raise _unterminated(text) from None
+    if len(tokens) > TOKEN_LIMIT:
+        raise SqlError(
+            f"the statement has more than {TOKEN_LIMIT:,} words and signs",
+            why="dpsql limits the size of a statement before it looks into it.",
+            fix="Put long lists into a table and join it.",
+        )
+    _check_tokens(text, tokens)
+    for token in tokens:
+        token.comments = []
+    _check_nesting(tokens)
+    return tokens
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise SqlError("a statement is a string", fix="Pass the SQL as str.")
+    if len(text) > LENGTH_LIMIT:
+        raise SqlError(
+            f"the statement is longer than {LENGTH_LIMIT:,} characters",
+            why="dpsql limits the size of a statement before it looks into it.",
+            fix="Put long lists into a table and join it.",
+        )
+    for offset, char in enumerate(text):
+        if "\ud800" <= char <= "\udfff":
+            raise SqlError("the statement holds half a character", at=Span(offset, offset + 1), fix="Remove it.")
+
+
+def _unterminated(text: str) -> Error:
+    """The tokenizer fails on what is opened and not closed; say which, by reading the text as _check_tokens does."""
+    offset = 0
+    opened = re.compile(r"""'(?:[^']|'')*(?:'|(?P<text>\Z))|"(?:[^"]|"")*(?:"|(?P<name>\Z))|--[^\n]*|/\*""")
+    while match := opened.search(text, offset):
+        if match.group() == "/*":
+            closed = text.find("*/", match.end())
+            if closed < 0:
+                return SqlError("a comment is not closed", at=Span(match.start(), match.end()), fix="Add */.")
+            offset = closed + 2
+            continue
+        for name, what, fix in (("text", "a text is not closed", "Add '."), ("name", "a name is not closed", 'Add ".')):
+            if match.group(name) is not None:
+                return SqlError(what, at=Span(match.start(), match.start() + 1), fix=fix)
+        offset = max(match.end(), offset + 1)
+    return SqlError("the statement cannot be read", why="A text, a name or a comment in it is not closed.")
+
+
+def at(token: Token) -> Span:
+    return Span(token.start, token.end + 1)
+
+
+def between(first: Token, last: Token) -> Span:
+    return Span(first.start, last.end + 1)
+
+
+def quoted(token: Token) -> bool:
+    return token.token_type in (TokenType.IDENTIFIER, TokenType.STRING)
+
+
+def word(token: Token) -> str:
+    """The token in capitals if it was written without quotes, else nothing: what keywords are recognised by."""
+    return "" if quoted(token) else token.text.upper()
+
+
+def words(tokens: list[Token], index: int, *expected: str) -> bool:
+    """Whether these words stand at `index`."""
+    found = tokens[index : index + len(expected)]
+    return len(found) == len(expected) and all(word(t) == e for t, e in zip(found, expected, strict=True))
+
+
+def is_name(token: Token) -> bool:
+    """Whether the token can name a table, column or option."""
+    return token.token_type is TokenType.IDENTIFIER or (not quoted(token) and token.text[:1].isidentifier())
+
+
+def shown(token: Token) -> str:
+    """The token as a message may quote it; nothing else of the statement is quoted in a syntax error."""
+    return token.text if len(token.text) <= 40 else token.text[:37] + "…"
+
+
+def _check_tokens(text: str, tokens: list[Token]) -> None:
+    end = 0
+    for index, token in enumerate(tokens):
+        _check_gap(text, end, token.start)
+        if index and token.start == end and _glued(text, end):
+            raise _unclear(text, Span(tokens[index - 1].start, token.end + 1))
+        _check_token(text, token)
+        end = token.end + 1
+    _check_gap(text, end, len(text))
+    for one, other in zip(tokens, tokens[1:], strict=False):
+        if one.token_type is TokenType.STRING and other.token_type is TokenType.STRING:
+            raise SqlError(
+                "two texts stand side by side",
+                at=between(one, other),
+                why="Some engines join them and some do not.",
+                fix="Write ||, or a comma.",
+            )
+
+
+def _glued(text: str, boundary: int) -> bool:
+    """Whether two words, numbers or quoted texts touch, as in x'41', 1_000 or 0x1F."""
+    return bool(_WORDLIKE.match(text[boundary - 1]) and _WORDLIKE.match(text[boundary])) and text[boundary - 1] != "$"
+
+
+def _check_gap(text: str, start: int, end: int) -> None:
+    gap = text[start:end]
+    bad = _GAP.match(gap)
+    stop = bad.end() if bad else 0
+    if stop == len(gap):
+        return
+    if gap.startswith("/*", stop):
+        raise SqlError(
+            "a comment stands inside a comment",
+            at=Span(start + stop, start + stop + 2),
+            why="Engines disagree about where it ends.",
+            fix="Remove the inner /*.",
+        )
+    if gap.startswith("--", stop):
+        raise SqlError(
+            "a comment holds a carriage return that does not end its line",
+            at=Span(start + stop, start + stop + 2),
+            why="Engines disagree about where such a comment ends.",
+            fix="End lines with \\n or \\r\\n.",
+        )
+    raise SqlError(
+        f"the character U+{ord(gap[stop]):04X} means nothing here",
+        at=Span(start + stop, start + stop + 1),
+        fix="Use plain spaces; quote names that hold unusual characters.",
+    )
+
+
+def _check_token(text: str, token: Token) -> None:
+    raw = text[token.start : token.end + 1]
+    match token.token_type:
+        case TokenType.STRING:
+            good = raw == "'" + token.text.replace("'", "''") + "'"
+        case TokenType.IDENTIFIER:
+            good = raw == '"' + token.text.replace('"', '""') + '"' and token.text != ""
+        case TokenType.NUMBER:
+            good = _NUMBER.fullmatch(raw) is not None
+        case _ if raw in _PUNCTUATION:
+            good = True
+        case _:
+            good = all(_plain(part) for part in raw.split())
+    if not good:
+        raise _unclear(text, at(token))
+
+
+def _plain(raw: str) -> bool:
+    """A word both tokenizers read alike, and that no capitalising turns into an ASCII keyword (ſ is S, ı is I)."""
+    return _WORD.fullmatch(raw) is not None and (raw.isascii() or not raw.upper().isascii())
+
+
+def _unclear(text: str, where: Span) -> Error:
+    raw = text[where.start : where.end]
+    if raw in _INSTEAD:
+        return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix=_INSTEAD[raw])
+    if raw[:1] == "$" or raw[:2] in ("e'", "E'"):
+        return Refused(
+            "dpsql reads only plain quotes", at=where, code=120, fix="Write 'text', with '' for a quote in it."
+        )
+    if raw[:2].lower() in ("x'", "b'", "n'", "u&", "r'"):
+        return Refused("dpsql has no binary or prefixed texts", at=where, code=120, fix="Write 'text'.")
+    if raw[:1].isdigit():
+        return SqlError(
+            "this is not a plain number", at=where, fix="Write digits, a point, and an exponent: 1000, 0.5, 1e5."
+        )
+    if raw == '""':
+        return SqlError("a name is empty", at=where, fix='Write a name between the quotes: "name".')
+    return SqlError(
+        "this cannot be read without guessing",
+        at=where,
+        why="Engines disagree about it.",
+        fix="Put spaces between words; quote unusual names with double quotes.",
+    )
+
+
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET}
+_SEPARATORS = {"SELECT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "LIMIT", "UNION", "INTERSECT",
+               "EXCEPT", "WHEN", "THEN", "ELSE", "VALUES"}  # fmt: skip
+_CHAINING = {
+    TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.DIV, TokenType.MOD, TokenType.DPIPE,
+    TokenType.CARET, TokenType.DSTAR, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.EQ, TokenType.NEQ,
+    TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.DCOLON, TokenType.IS, TokenType.LIKE, TokenType.ILIKE,
+    TokenType.IN, TokenType.BETWEEN, TokenType.COLLATE, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT,
+    TokenType.INTERVAL, TokenType.JOIN,
+}  # fmt: skip
+
+
+def _check_nesting(tokens: list[Token]) -> None:
+    """Parentheses, brackets and CASE nest at most NESTING_LIMIT deep; chains of operators are at most CHAIN_LIMIT long.
+
+    A chain ends at a comma or at a clause of its own level; runs of prefixes (NOT NOT, - -) are chains too.
+    """
+    chains = [0]
+    prefixes = 0
+    for token in tokens:
+        kind = token.token_type
+        prefixes = prefixes + 1 if kind in (TokenType.NOT, TokenType.DASH, TokenType.PLUS) else 0
+        if kind in _OPENING or kind is TokenType.CASE:
+            chains.append(0)
+        elif (kind in _CLOSING or word(token) == "END") and len(chains) > 1:
+            chains.pop()
+        elif kind is TokenType.COMMA or word(token) in _SEPARATORS:
+            chains[-1] = 0
+        elif kind in _CHAINING:
+            chains[-1] += 1
+        if len(chains) - 1 > NESTING_LIMIT or prefixes > NESTING_LIMIT or chains[-1] > CHAIN_LIMIT:
+            raise too_deep(at(token))
+
+
+def too_deep(where: Span | None) -> SqlError:
+    return SqlError(
+        "the statement is nested too deeply",
+        at=where,
+        why=f"dpsql follows {NESTING_LIMIT} levels of parentheses and {CHAIN_LIMIT} operators in one expression.",
+        fix="Split the query with WITH; write x IN (…) for a long chain of OR.",
+    )
+
+
+def span(node: exp.Expr, text: str) -> Span | None:
+    """Where a node stands in the text: the hull of what is known of it and its parts, else its parent's.
+
+    sqlglot gives NULL, TRUE, CASE, CAST, operators and some calls no place of their own.
+    """
+    current: exp.Expr | None = node
+    while current is not None:
+        found = _hull(current)
+        if found is not None:
+            return Span(found.start, min(found.end, len(text)))
+        current = current.parent
+    return None
+
+
+def _hull(node: exp.Expr) -> Span | None:
+    found: Span | None = None
+    for place in _places(node):
+        found = place if found is None else found.join(place)
+    return found
+
+
+def _places(node: exp.Expr) -> Iterator[Span]:
+    for part in node.walk():
+        meta = part._meta  # `meta` would create an empty dict on every node
+        if meta and isinstance(meta.get("start"), int) and isinstance(meta.get("end"), int):
+            yield Span(meta["start"], meta["end"] + 1)
