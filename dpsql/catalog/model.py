@@ -1,4 +1,4 @@
-"""The catalog: what the owner says about the data. Frozen and validated; load.py makes one from YAML, nothing else does.
+"""The catalog: what the owner says about the data. Frozen and validated; load.py makes one from YAML, nothing else.
 
 All numbers are exact: a float in the YAML means the decimal it prints.
 """
@@ -110,6 +110,7 @@ class TableSpec:
     max_sum: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
     min_units: int = 0
     where: str = ""  # "hospital.yaml:12", for messages
+    qualifiers: tuple[str, ...] = ()  # ("database", "school"): what the table may be called by besides its name
 
     def column(self, name: str) -> ColumnSpec | None:
         """The column of that name, folded as SQL folds names."""
@@ -153,8 +154,15 @@ class Catalog:
     format: str = "dpsql"  # or "smartnoise"
 
     def table(self, name: str) -> TableSpec | None:
+        """The table of that name, folded; "school.student" finds a table that has such qualifiers."""
         folded = fold(name)
-        return next((table for table in self.tables if fold(table.name) == folded), None)
+        return next((table for table in self.tables if folded in spellings(table)), None)
+
+
+def spellings(table: TableSpec) -> frozenset[str]:
+    """Every folded name the table goes by: its own, and its own behind the last, the last two, … of its qualifiers."""
+    parts = (*table.qualifiers, table.name)
+    return frozenset(fold(".".join(parts[start:])) for start in range(len(parts)))
 
 
 def fold(name: str) -> str:

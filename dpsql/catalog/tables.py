@@ -1,0 +1,211 @@
+"""Reading one table: public, or private with its unit and its caps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from dpsql.catalog.columns import read_columns
+from dpsql.catalog.model import Caps, ColumnSpec, KeyCaps, TableSpec, UnitPath, fold
+from dpsql.catalog.reading import Reader, described, number, quoted
+from dpsql.catalog.sources import read_source
+from dpsql.catalog.tree import Fields, Items, Tree, printable
+
+PRIVATE_FIELDS = ("unit", "row_is_unit", "max_groups", "max_rows", "caps", "min_units", "max_sum")
+TABLE_FIELDS = ("description", "source", "format", "public", *PRIVATE_FIELDS, "columns")
+LARGEST_CAP = 10**9
+
+CAP_MEANING = {
+    "max_groups": "how many groups of one query one unit may reach; choose what nearly every unit stays within "
+    "(noise grows with it, what lies beyond is left out), such as 4",
+    "max_rows": "how many rows of one unit count within one group; choose what nearly every unit stays within "
+    "(noise grows with it, more rows are scaled down), such as 3",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    column: str | None = None
+    path: UnitPath | None = None
+    row: bool = False
+
+
+def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) -> TableSpec | None:
+    """A table as declared; what other tables must agree with is checked afterwards (checks.py)."""
+    fields = reader.fields(tree, f"table {printable(name)}", TABLE_FIELDS)
+    if fields is None:
+        return None
+    columns = _columns(reader, fields, name, where)
+    public = _flag(reader, fields, "public")
+    unit = _public_unit(reader, fields) if public else _private_unit(reader, fields, name, where)
+    private = not public
+    caps = _caps(reader, fields, name, where, unit) if private else None
+    source, form = fields.entries.get("source"), fields.entries.get("format")
+    if source is None and form is not None:
+        reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")
+    description = fields.entries.get("description")
+    min_units = _cap(reader, fields, "min_units") if private else None
+    return TableSpec(
+        name=name,
+        columns=columns,
+        description="" if description is None else reader.prose(description[1], "description") or "",
+        source=None if source is None else read_source(reader, source[1], form, folder),
+        public=public,
+        unit_column=unit.column,
+        unit_path=unit.path,
+        row_is_unit=unit.row,
+        caps=caps,
+        key_caps=_key_caps(reader, fields) if private else (),
+        max_sum=_max_sum(reader, fields, columns) if private else MappingProxyType({}),
+        min_units=min_units or 0,
+        where=where,
+    )
+
+
+def _columns(reader: Reader, fields: Fields, name: str, where: str) -> tuple[ColumnSpec, ...]:
+    entry = fields.entries.get("columns")
+    if entry is None:
+        fix = "add columns: {name: type, …}; unlisted columns do not exist"
+        reader.problem(where, f"table {quoted(name)} has no columns", fix)
+        return ()
+    return read_columns(reader, entry[1], name)
+
+
+def _flag(reader: Reader, fields: Fields, name: str) -> bool:
+    entry = fields.entries.get(name)
+    return False if entry is None else reader.boolean(entry[1], name) or False
+
+
+def _public_unit(reader: Reader, fields: Fields) -> _Unit:
+    for name in PRIVATE_FIELDS:
+        if name in fields.entries:
+            fix = f"remove {name}, or remove public: true if the table is about people"
+            reader.problem(fields.at(name), f"a public table has no {name}", fix)
+    return _Unit()
+
+
+def _private_unit(reader: Reader, fields: Fields, name: str, where: str) -> _Unit:
+    row, entry = _flag(reader, fields, "row_is_unit"), fields.entries.get("unit")
+    if row and entry is not None:
+        reader.problem(entry[0], "the table has a unit, and row_is_unit says each row is one", "remove one of them")
+        return _Unit(row=True)
+    if row:
+        return _Unit(row=True)
+    if entry is None:
+        fix = (
+            "add unit: (the column that says whose row it is), unit: {through: …, on: …}, row_is_unit: true, "
+            "or public: true if nobody is to be protected in it"
+        )
+        reader.problem(where, f"table {quoted(name)} is neither public nor has a unit", fix)
+        return _Unit()
+    if isinstance(entry[1], Fields):
+        return _Unit(path=_unit_path(reader, entry[1]))
+    return _Unit(column=reader.name(entry[1], "unit"))
+
+
+def _unit_path(reader: Reader, tree: Fields) -> UnitPath | None:
+    form = "write unit: {through: visits, on: {visit_id: visit_id}} (this table's column: the other's)"
+    reader.fields(tree, "unit", ("through", "on"))
+    through, on = tree.entries.get("through"), tree.entries.get("on")
+    if through is None or on is None:
+        reader.problem(tree.where, "a unit path needs through and on", form)
+        return None
+    table = reader.name(through[1], "through")
+    pairs = reader.fields(on[1], "on", None, form)
+    if table is None or pairs is None:
+        return None
+    if not pairs.entries:
+        reader.problem(pairs.where, "on is empty", form)
+        return None
+    named = [(mine, reader.name(other, "on")) for mine, (_, other) in pairs.entries.items()]
+    return UnitPath(through=table, on=tuple((mine, other) for mine, other in named if other is not None))
+
+
+def _caps(reader: Reader, fields: Fields, name: str, where: str, unit: _Unit) -> Caps:
+    """max_groups and max_rows: required, because any silent default would bias every answer; a row as unit has 1, 1."""
+    found = {cap: _cap(reader, fields, cap) for cap in CAP_MEANING}
+    for cap, meaning in CAP_MEANING.items():
+        if unit.row and found[cap] not in (None, 1):
+            fix = f"remove {cap}; a query over a join may raise it in its OPTIONS"
+            reader.problem(fields.at(cap), f"{cap} is 1 where each row is a unit", fix)
+        elif not unit.row and cap not in fields.entries:
+            reader.problem(where, f"table {quoted(name)} has no {cap}", f"add {cap}: {meaning}")
+    groups, rows = found["max_groups"], found["max_rows"]
+    return Caps(max_groups=1, max_rows=1) if unit.row else Caps(max_groups=groups or 1, max_rows=rows or 1)
+
+
+def _cap(reader: Reader, fields: Fields, name: str) -> int | None:
+    entry = fields.entries.get(name)
+    return None if entry is None else reader.integer(entry[1], name, at_least=1, at_most=LARGEST_CAP)
+
+
+def _key_caps(reader: Reader, fields: Fields) -> tuple[KeyCaps, ...]:
+    """caps: [{by: [month], max_groups: 12}]. A name in `by` is a column's or that of a key in the query."""
+    entry = fields.entries.get("caps")
+    if entry is None:
+        return ()
+    if not isinstance(entry[1], Items):
+        fix = "write caps: [{by: [month], max_groups: 12}]"
+        reader.problem(entry[0], f"caps must be a list, not {described(entry[1])}", fix)
+        return ()
+    found: dict[frozenset[str], KeyCaps] = {}
+    for item in entry[1].items:
+        caps = _one_key_caps(reader, item)
+        if caps is None:
+            continue
+        if caps.by in found:
+            reader.problem(item.where, "caps for these keys are given twice", "remove one of them")
+        found[caps.by] = caps
+    return tuple(found.values())
+
+
+def _one_key_caps(reader: Reader, tree: Tree) -> KeyCaps | None:
+    fields = reader.fields(tree, "caps", ("by", "max_groups", "max_rows"), "write {by: [month], max_groups: 12}")
+    if fields is None:
+        return None
+    by = fields.entries.get("by")
+    if by is None or not isinstance(by[1], Items) or not by[1].items:
+        reader.problem(fields.where, "caps needs by, a list of keys", "write {by: [month], max_groups: 12}")
+        return None
+    names = [reader.name(item, "by") for item in by[1].items]
+    groups, rows = _cap(reader, fields, "max_groups"), _cap(reader, fields, "max_rows")
+    if "max_groups" not in fields.entries and "max_rows" not in fields.entries:
+        reader.problem(fields.where, "caps says neither max_groups nor max_rows", "add one of them")
+    kept = frozenset(fold(name) for name in names if name is not None)
+    return KeyCaps(by=kept, max_groups=groups, max_rows=rows)
+
+
+def _max_sum(
+    reader: Reader, fields: Fields, columns: tuple[ColumnSpec, ...]
+) -> Mapping[str, tuple[Fraction, Fraction]]:
+    """max_sum: {column: [low, high]}: what one unit adds to one group's SUM in total."""
+    entry = fields.entries.get("max_sum")
+    tree = None if entry is None else reader.fields(entry[1], "max_sum", None, "write {duration: [0, 900]}")
+    if tree is None:
+        return MappingProxyType({})
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    by_name = {fold(column.name): column for column in columns}
+    for name, (where, bounds) in tree.entries.items():
+        column = by_name.get(fold(name))
+        if column is None or not column.type.is_numeric:
+            reader.problem(
+                where, f"max_sum names {quoted(name)}, which is no numeric column", "name one of the columns"
+            )
+            continue
+        pair = _pair(reader, bounds)
+        if pair is not None:
+            found[column.name] = pair
+    return MappingProxyType(found)
+
+
+def _pair(reader: Reader, tree: Tree) -> tuple[Fraction, Fraction] | None:
+    ends = [number(item) for item in tree.items] if isinstance(tree, Items) else []
+    match ends:
+        case [Fraction() as low, Fraction() as high] if low <= high:
+            return low, high
+        case _:
+            reader.problem(tree.where, "max_sum needs the lowest and the highest total", "write [0, 900]")
+            return None
