@@ -36,8 +36,8 @@ class Account:
     """What the owner's catalog says about a dataset's budget.
 
     epsilon, delta: the dataset's cap. capped=False: the ledger counts and never refuses (SmartNoise files only).
-    delta_keys: under zcdp, the part of delta set aside for thresholds (None: half). per: "month" renews every cap at the
-    start of a UTC calendar month. analysts: who may ask, each with a cap inside the dataset's; None: anyone may.
+    delta_keys: under zcdp, the part of delta set aside for thresholds (None: half). per: "month" renews every cap at
+    the start of a UTC calendar month. analysts: who may ask, each with a cap inside the dataset's; None: anyone may.
     per_query: no single query may cost more than this.
     """
 
@@ -79,7 +79,7 @@ class Account:
 
     @property
     def keys_share(self) -> Fraction:
-        """The part of any δ that thresholds may use under zcdp: fixed once, for the dataset and for every cap inside."""
+        """The part of any δ that thresholds may use under zcdp: fixed, for the dataset and for every cap inside."""
         if self.delta_keys is None or not self.delta:
             return Fraction(1, 2)
         return self.delta_keys / self.delta

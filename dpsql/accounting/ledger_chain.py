@@ -1,7 +1,7 @@
 """Entries of the ledger and the hash chain over them. Pure: no file is read or written here.
 
-An entry never changes once written: what happens to a charge (running, released, voided) is a later entry about it. Each
-entry's hash covers the previous hash and every field, so changing, removing or inserting one breaks the chain from there.
+An entry never changes once written: what happens to a charge (running, released, voided) is a later entry about it.
+Each entry's hash covers the previous hash and every field: changing, removing or inserting one breaks the chain there.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ def _each(total: Cost, cost: Cost, sign: int) -> Cost:
 def _short(total: Fraction) -> Fraction:
     """The total itself, unless its denominator has grown beyond 2^256: then the next multiple of 2^-256 above.
 
-    Lemma: a recorded total is never below the true sum. Proof: rounding goes up only, and adding or subtracting an exact
-    amount keeps the order. (Decimal amounts never get here; it stops an analyst from choosing caps that are ever new
-    primes until the numbers no longer fit.)
+    Lemma: a recorded total is never below the true sum. Proof: rounding goes up only, and adding or subtracting an
+    exact amount keeps the order. (Decimal amounts never get here; it stops an analyst from choosing ever new primes as
+    caps until the numbers no longer fit.)
     """
     if total.denominator <= GRID:
         return total
@@ -168,7 +168,7 @@ def _short(total: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How many entries there were, and the last one's hash: kept apart from the ledger, it shows a restored old copy."""
+    """How many entries there were, and the last one's hash: kept apart from the ledger, it shows an old copy."""
 
     count: int
     hash: str

@@ -1,0 +1,425 @@
+"""The ledger: what every release costs is on record, durably, before anything private is read.
+
+    receipt = ledger.reserve(charge)    # checked against every cap and written, in one transaction
+    ledger.running(receipt)             # from here on the charge is never given back
+    ledger.store(receipt, rows)         # what may be handed over is stored first
+
+Two promises, under any number of processes and threads of one host, and under kill -9 at any moment: the sum of charges
+never passes a cap, and what was released had been charged. A ledger holds one dataset; a new connection, a changed
+catalog or a restarted process continue it and never refill it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from dpsql.accounting import caps, ledger_verify
+from dpsql.accounting.account import Account, Balance, Cap, Charge, Receipt, check_cap, check_cost, check_name
+from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, now_after, post, total
+from dpsql.accounting.ledger_chain import (
+    NO_ENTRIES,
+    Entry,
+    Head,
+    analyst_scope,
+    dataset_scope,
+    grant_scope,
+    limit_scope,
+    month,
+    rows_digest,
+    sub_scope,
+)
+from dpsql.accounting.ledger_open import Opened, begin, ledger_exists, memory_store
+from dpsql.accounting.ledger_rows import Reading, Writing, tampered
+from dpsql.accounting.ledger_store import Store
+from dpsql.accounting.ledger_verify import BadRow
+from dpsql.accounting.loss import ZERO, Cost
+from dpsql.errors import BudgetError, InterfaceError, InternalError, LedgerError
+
+STEPS = ("open", "reserve", "running", "store")
+CRASH_POINTS = tuple(f"{step}.{moment}" for step in STEPS for moment in ("before", "written", "committed", "done"))
+"""Where a test may kill the process: before the lock, before the commit, before the head file, after all of it."""
+
+
+def crash_point(name: str) -> None:
+    """Does nothing. Tests put a kill here."""
+
+
+def _crash(name: str) -> None:
+    crash_point(name)
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+TIMEOUT = 30.0
+
+
+class Ledger:
+    """One connection to a dataset's account. Made by Ledger.open; safe to share between threads and across a fork.
+
+    notices: what opening found that the owner should be told.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        account: Account,
+        opened: Opened,
+        clock: Callable[[], int],
+        subs: tuple[tuple[int, Cap], ...],
+    ) -> None:
+        self.account = account
+        self.notices = opened.notices
+        self._epoch = opened.epoch
+        self._store = store
+        self._clock = clock
+        self._subs = subs
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | None,
+        account: Account,
+        *,
+        new_epoch: bool = False,
+        strict_caps: bool = False,
+        timeout: float = TIMEOUT,
+        clock: Callable[[], int] = _now,
+    ) -> Ledger:
+        """Continue the ledger at the path, or begin it. path None: in memory, one per dataset and process.
+
+        new_epoch: start the budget over, on record (the owner's word only). strict_caps: refuse a budget that differs
+        from the one on record. timeout: seconds to wait for other processes' charges.
+        """
+        store = (
+            memory_store(account.dataset, lambda: Store(None, timeout=timeout, crash_point=_crash))
+            if path is None
+            else Store(path, timeout=timeout, crash_point=_crash)
+        )
+        try:
+            opened = begin(store, account, new_epoch=new_epoch, strict_caps=strict_caps, clock=clock)
+        except BaseException:
+            if path is not None:
+                store.close()
+            raise
+        return cls(store, account, opened, clock, ())
+
+    @classmethod
+    def inspect(cls, path: Path, *, timeout: float = TIMEOUT, clock: Callable[[], int] = _now) -> Ledger:
+        """An existing ledger with the account on record, for the owner's commands: needs no catalog."""
+        ledger_exists(path)
+        store = Store(path, timeout=timeout, crash_point=_crash)
+        try:
+            with store.read() as reading:
+                tip = reading.tip()
+                recorded = None if tip is None else reading.latest(tip.epoch, ACCOUNT_SCOPE)
+                if tip is None or recorded is None or recorded.detail is None:
+                    raise tampered("it holds no account")
+                account = Account.from_json(recorded.detail)
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, account, Opened(epoch=tip.epoch, notices=()), clock, ())
+
+    # --- the life of a charge
+
+    def reserve(self, charge: Charge) -> Receipt:
+        """Charge, durably, or raise BudgetError and charge nothing.
+
+        A query id that has stored rows gets those and is not charged again; one without is a new charge.
+        """
+        self._check_notion(charge.cost)
+        with self._store.write("reserve") as writing:
+            tip = self._tip(writing)
+            repeated = self._repeated(writing, charge)
+            if repeated is not None:
+                return repeated
+            now = now_after(tip, self._clock)
+            refused = self._refusal(writing, charge.cost, charge.analyst, now)
+            if refused is not None:
+                raise refused
+            entry = post(writing, self._draft_charge(charge, now))
+        return Receipt(id=entry.n, cost=charge.cost)
+
+    def running(self, receipt: Receipt) -> None:
+        """Durably: the vault is about to run. A reservation runs once, and is not voided any more."""
+        with self._store.write("running") as writing:
+            self._advance(writing, receipt, "running", after=None)
+
+    def store(self, receipt: Receipt, rows: bytes) -> None:
+        """Durably: these are the released rows. Hand over nothing before this returns."""
+        with self._store.write("store") as writing:
+            self._advance(writing, receipt, "released", after="running", rows=rows)
+
+    def void(self, charge: int, why: str) -> None:
+        """The owner gives back, on record, a charge whose run never began."""
+        _check_why(why)
+        with self._store.write("void") as writing:
+            self._advance(writing, Receipt(id=charge, cost=ZERO), "void", after=None, why=why)
+
+    def _draft_charge(self, charge: Charge, now: int) -> Entry:
+        return Entry(
+            n=0,
+            epoch=self._epoch,
+            kind="charge",
+            time=now,
+            analyst=charge.analyst,
+            query_id=charge.query_id,
+            plan=charge.plan,
+            metadata=charge.metadata,
+            sub=self._subs[0][0] if self._subs else None,
+            epsilon=str(charge.cost.epsilon),
+            delta=str(charge.cost.delta),
+            rho=str(charge.cost.rho),
+            delta_keys=str(charge.cost.delta_keys),
+            detail=charge.record,
+        )
+
+    def _repeated(self, writing: Writing, charge: Charge) -> Receipt | None:
+        if charge.query_id is None:
+            return None
+        earlier = writing.by_query(self._epoch, charge.analyst, charge.query_id)
+        if any((entry.plan, entry.metadata) != (charge.plan, charge.metadata) for entry in earlier):
+            raise InterfaceError(
+                f"query id {charge.query_id!r} belongs to another query",
+                code=412,
+                why="A query id names one run of one plan over one version of the metadata.",
+                fix="Give every query its own id.",
+            )
+        found = self._stored(writing, charge.analyst, charge.plan, charge.metadata, charge.query_id)
+        return None if found is None else Receipt(id=found[0].n, cost=found[0].cost, repeats=found[1])
+
+    def _advance(
+        self,
+        writing: Writing,
+        receipt: Receipt,
+        kind: str,
+        *,
+        after: str | None,
+        rows: bytes | None = None,
+        why: str | None = None,
+    ) -> None:
+        tip = self._tip(writing)
+        charge = writing.entry(receipt.id)
+        if charge is None or charge.kind != "charge" or charge.epoch != self._epoch:
+            raise LedgerError(f"there is no charge {receipt.id}", code=423, fix="See `dpsql budget` for the charges.")
+        last = writing.last_about(charge.n)
+        state = None if last is None else last.kind
+        if state != after:
+            raise LedgerError(
+                f"charge {charge.n} is {_STATES[state]} and cannot become {_STATES[kind]}",
+                code=423,
+                why="A reservation runs once, what ran stays charged, and only what never ran can be voided.",
+            )
+        draft = Entry(
+            n=0,
+            epoch=self._epoch,
+            kind=kind,
+            time=now_after(tip, self._clock),
+            subject=charge.n,
+            detail=why,
+            rows_hash=None if rows is None else rows_digest(rows),
+        )
+        post(writing, draft, charge=charge, rows=rows)
+
+    # --- asking
+
+    def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
+        """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
+        with self._store.read() as reading:
+            found = self._stored(reading, analyst, plan, metadata, query_id)
+        return None if found is None else found[1]
+
+    def _stored(
+        self, reading: Reading, analyst: str | None, plan: str, metadata: str, query_id: str | None
+    ) -> tuple[Entry, bytes] | None:
+        found = reading.released(self._epoch, analyst, plan, metadata, query_id)
+        if found is None:
+            return None
+        charge, release, rows = found
+        if rows_digest(rows) != release.rows_hash:
+            raise tampered(f"the rows of entry {release.n} were changed")
+        return charge, rows
+
+    def quote(self, cost: Cost, analyst: str | None = None) -> BudgetError | None:
+        """Would this charge pass now? Writes nothing, promises nothing."""
+        self._check_notion(cost)
+        with self._store.read() as reading:
+            return self._refusal(reading, cost, analyst, self._read_time(reading))
+
+    def balance(self, analyst: str | None = None) -> Balance:
+        """total, spent and left of this connection's budget: the sub-budget's, or the dataset's (of this month, where
+        it is monthly); per analyst too, of one or of all."""
+        with self._store.read() as reading:
+            now = self._read_time(reading)
+            ceilings = self._ceilings(reading, None, now)
+            names = self._analysts(reading) if analyst is None else (analyst,)
+            own = {name: self._balance(self._analyst_ceiling(reading, name, now)) for name in names}
+            balance = self._balance(ceilings[0])
+        return replace(balance, per_analyst=MappingProxyType(own))
+
+    def _balance(self, ceiling: caps.Ceiling) -> Balance:
+        amount = caps.limit_of(self.account, ceiling.cap)
+        spent = caps.amount_spent(self.account, ceiling.cap, ceiling.spent)
+        return Balance(total=amount, spent=spent, left=caps.amount_left(amount, spent))
+
+    def _analysts(self, reading: Reading) -> tuple[str, ...]:
+        spenders = reading.scopes(self._epoch, analyst_scope("all", ""))
+        return tuple(sorted({*(self.account.analysts or {}), *spenders}))
+
+    # --- caps
+
+    def _refusal(self, reading: Reading, cost: Cost, analyst: str | None, now: int) -> BudgetError | None:
+        if self.account.analysts is not None and analyst not in self.account.analysts:
+            who = "without an analyst's name" if analyst is None else f"as analyst {analyst!r}"
+            return BudgetError(
+                f"nobody may ask {who}",
+                code=403,
+                why="The catalog lists the analysts of this dataset.",
+                fix="Connect with analyst=…, or ask the owner to add the name under `analysts:`.",
+            )
+        per_query = self.account.per_query
+        single = () if per_query is None else (_ceiling("the cap of one query", per_query, ZERO, code=401),)
+        ceilings = (*single, *self._ceilings(reading, analyst, now))
+        return caps.refusal(self.account, ceilings, cost)
+
+    def _ceilings(self, reading: Reading, analyst: str | None, now: int) -> tuple[caps.Ceiling, ...]:
+        """Every cap a charge must pass, the innermost first."""
+        subs = tuple(
+            _ceiling("the sub-budget", cap, total(reading, self._epoch, sub_scope(sub)), code=402)
+            for sub, cap in self._subs
+        )
+        own = () if analyst is None else (self._analyst_ceiling(reading, analyst, now),)
+        window = self._window(now)
+        spent = total(reading, self._epoch, dataset_scope(window))
+        cap = self._effective(reading, self.account.total, None, window)
+        return (*subs, *own, _ceiling(f"the budget of dataset {self.account.dataset!r}", cap, spent))
+
+    def _analyst_ceiling(self, reading: Reading, analyst: str, now: int) -> caps.Ceiling:
+        window = self._window(now)
+        cap = self._effective(reading, (self.account.analysts or {}).get(analyst, (None, None)), analyst, window)
+        spent = total(reading, self._epoch, analyst_scope(window, analyst))
+        return _ceiling(f"the budget of analyst {analyst!r}", cap, spent)
+
+    def _effective(self, reading: Reading, cap: Cap, analyst: str | None, window: str) -> Cap:
+        """The catalog's cap, with what was granted in this window on top, and never above the owner's limit."""
+        granted = total(reading, self._epoch, grant_scope(window, analyst))
+        limit = reading.latest(self._epoch, limit_scope(analyst))
+        raised = caps.raised(cap, granted)
+        return raised if limit is None else caps.lowered(raised, limit.cap)
+
+    def _window(self, now: int) -> str:
+        return month(now) if self.account.per == "month" else "all"
+
+    def _check_notion(self, cost: Cost) -> None:
+        check_cost(cost)
+        if self.account.accounting == "zcdp" and (cost.rho == 0) != (cost.epsilon == 0):
+            raise InternalError("under zcdp a charge has both an epsilon and a rho, or neither")
+
+    def _tip(self, reading: Reading) -> Entry:
+        """The newest entry; the epoch must still be the one this connection was opened in."""
+        tip = reading.tip()
+        if tip is None or tip.epoch != self._epoch:
+            raise LedgerError("the ledger has begun a new epoch", code=410, fix="Connect again.")
+        return tip
+
+    def _read_time(self, reading: Reading) -> int:
+        return now_after(self._tip(reading), self._clock)
+
+    # --- the owner
+
+    def sub(self, epsilon: Fraction | None, delta: Fraction | None = None) -> Ledger:
+        """The same ledger, for someone who may spend at most this much of it; its charges count in both.
+
+        The sub-budget is on record, so that processes that share it share what is left of it.
+        """
+        cap = (epsilon, delta)
+        inside = self._subs[0][0] if self._subs else None
+        entry = self._note("sub", cap, subject=inside)
+        opened = Opened(epoch=self._epoch, notices=())
+        return Ledger(self._store, self.account, opened, self._clock, ((entry.n, cap), *self._subs))
+
+    def grant(
+        self, *, analyst: str | None = None, epsilon: Fraction | None = None, delta: Fraction | None = None, why: str
+    ) -> None:
+        """Raise a cap, on record, beyond what the catalog says: the dataset's, or an analyst's inside it. Under a
+        monthly budget for the current month."""
+        _check_why(why)
+        self._note("grant", (epsilon or Fraction(0), delta or Fraction(0)), analyst=analyst, why=why)
+
+    def limit(
+        self, *, analyst: str | None = None, epsilon: Fraction | None = None, delta: Fraction | None = None, why: str
+    ) -> None:
+        """From now on a cap is at most this, on record, whatever catalog and grants say; None, None lifts it."""
+        _check_why(why)
+        self._note("limit", (epsilon, delta), analyst=analyst, why=why)
+
+    def _note(
+        self, kind: str, cap: Cap, *, subject: int | None = None, analyst: str | None = None, why: str | None = None
+    ) -> Entry:
+        check_cap(cap)
+        if analyst is not None:
+            check_name(analyst)
+        epsilon, delta = (None if part is None else str(part) for part in cap)
+        with self._store.write(kind) as writing:
+            draft = Entry(
+                n=0,
+                epoch=self._epoch,
+                kind=kind,
+                time=now_after(self._tip(writing), self._clock),
+                subject=subject,
+                analyst=analyst,
+                epsilon=epsilon,
+                delta=delta,
+                detail=why,
+            )
+            return post(writing, draft)
+
+    def rows(self) -> Iterator[Entry]:
+        """Every entry, oldest first, as it is stored."""
+        last = 0
+        while True:
+            with self._store.read() as reading:
+                entries = reading.after(last, 500)
+            yield from entries
+            if not entries:
+                return
+            last = entries[-1].n
+
+    def verify(self, printed: str | None = None) -> BadRow | None:
+        """The first entry that is not as it was written, or None. printed: a head the owner kept, `count:hash`."""
+        return ledger_verify.verify_store(self._store, None if printed is None else Head.parse(printed))
+
+    def head(self) -> str:
+        """`count:hash` of the newest entry, for the owner to keep elsewhere."""
+        with self._store.read() as reading:
+            tip = reading.tip()
+        return str(NO_ENTRIES if tip is None else Head(count=tip.n, hash=tip.hash))
+
+    def export(self) -> dict[str, object]:
+        """Everything but the released rows, ready for JSON; the hashes make it checkable anywhere."""
+        entries = [asdict(entry) for entry in self.rows()]
+        return {"dataset": self.account.dataset, "head": self.head(), "entries": entries}
+
+    def close(self) -> None:
+        """Close the file; a ledger in memory, and one this is a sub-budget of, stay open."""
+        if self._store.path is not None and not self._subs:
+            self._store.close()
+
+
+_STATES = {None: "reserved", "running": "running", "released": "released", "void": "voided"}
+
+
+def _ceiling(who: str, cap: Cap, spent: Cost, *, code: int = 400) -> caps.Ceiling:
+    return caps.Ceiling(who=who, code=code, cap=cap, spent=spent)
+
+
+def _check_why(why: str) -> None:
+    if not why.strip():
+        raise InterfaceError("say why: it goes on record")

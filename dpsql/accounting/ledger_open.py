@@ -1,0 +1,111 @@
+"""Opening a ledger: it continues what it finds, says what changed, and refuses what would refill it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsql.accounting.account import Account
+from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, EPOCH_SCOPE, now_after, post
+from dpsql.accounting.ledger_chain import Entry, dataset_scope
+from dpsql.accounting.ledger_rows import Writing
+from dpsql.accounting.ledger_store import Store
+from dpsql.errors import LedgerError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """epoch: the one all charges of this connection belong to. notices: what the owner should be told."""
+
+    epoch: int
+    notices: tuple[str, ...]
+
+
+_MEMORY: dict[str, Store] = {}
+_MEMORY_LOCK = threading.Lock()
+
+
+def memory_store(dataset: str, make: Callable[[], Store]) -> Store:
+    """One ledger in memory per dataset and process: a second connection continues it."""
+    with _MEMORY_LOCK:
+        if dataset not in _MEMORY:
+            _MEMORY[dataset] = make()
+        return _MEMORY[dataset]
+
+
+def begin(store: Store, account: Account, *, new_epoch: bool, strict_caps: bool, clock: Callable[[], int]) -> Opened:
+    """Continue the ledger's account, or start one: on an empty ledger, or because the owner said --new-epoch.
+
+    strict_caps: another budget for the same dataset is refused instead of taking its place.
+    """
+    with store.write("open", start_over=new_epoch) as writing:
+        tip = writing.tip()
+        if tip is None or new_epoch:
+            return _start(writing, tip, account, now_after(tip, clock))
+        _check_dataset(writing, tip, account, store.name)
+        return _continue(writing, tip, account, strict_caps, now_after(tip, clock))
+
+
+def _start(writing: Writing, tip: Entry | None, account: Account, time: int) -> Opened:
+    epoch = 1 if tip is None else tip.epoch + 1
+    follows = None if tip is None else f"{tip.n}:{tip.hash}"
+    detail = json.dumps({"dataset": account.dataset, "follows": follows})
+    post(writing, Entry(n=0, epoch=epoch, kind="epoch", time=time, detail=detail))
+    post(writing, Entry(n=0, epoch=epoch, kind="account", time=time, detail=account.to_json()))
+    if tip is None:
+        return Opened(epoch=epoch, notices=())
+    notice = (
+        f"epoch {epoch} of the ledger begins on record: the budget is whole again, what was spent before is not in it"
+    )
+    return Opened(epoch=epoch, notices=(notice,))
+
+
+def _check_dataset(writing: Writing, tip: Entry, account: Account, name: str) -> None:
+    first = writing.latest(tip.epoch, EPOCH_SCOPE)
+    dataset = None if first is None or first.detail is None else json.loads(first.detail)["dataset"]
+    if dataset != account.dataset:
+        raise LedgerError(
+            f"the ledger is the account of dataset {dataset!r}, not of {account.dataset!r}: {name}",
+            code=410,
+            why="A ledger holds one dataset; renaming the dataset must not refill its budget.",
+            fix="Use the dataset's own ledger, or start over on record with --new-epoch.",
+        )
+
+
+def _continue(writing: Writing, tip: Entry, account: Account, strict_caps: bool, time: int) -> Opened:
+    recorded = writing.latest(tip.epoch, ACCOUNT_SCOPE)
+    before = recorded.detail if recorded is not None and recorded.detail is not None else ""
+    text = account.to_json()
+    if text == before:
+        return Opened(epoch=tip.epoch, notices=())
+    if strict_caps:
+        raise LedgerError(
+            f"dataset {account.dataset!r} already has another budget",
+            code=411,
+            why="Unnamed frames of a process share one account; opening it again does not change its budget.",
+            fix="Give the same budget, or give this data its own `dataset=` name.",
+        )
+    spent = writing.latest(tip.epoch, dataset_scope("all")) is not None
+    if spent and Account.from_json(before).accounting != account.accounting:
+        raise LedgerError(
+            f"what was spent under another notion of accounting cannot be carried over to {account.accounting}",
+            code=413,
+            why="Epsilon and delta that were added up do not say how much rho was spent, nor the reverse.",
+            fix="Keep the `accounting:` the ledger was begun with, or start over on record with --new-epoch.",
+        )
+    post(writing, Entry(n=0, epoch=tip.epoch, kind="account", time=time, detail=text))
+    return Opened(epoch=tip.epoch, notices=(_changed(before, text),))
+
+
+def _changed(before: str, after: str) -> str:
+    old, new = json.loads(before), json.loads(after)
+    parts = [f"{key} from {json.dumps(old[key])} to {json.dumps(new[key])}" for key in new if old.get(key) != new[key]]
+    return f"the budget's account changed ({'; '.join(parts)}); what was spent stays spent"
+
+
+def ledger_exists(path: Path) -> None:
+    if not path.exists():
+        raise LedgerError(f"there is no ledger: {path}", fix="Check the path; the first query creates one.")

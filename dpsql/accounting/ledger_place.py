@@ -1,0 +1,92 @@
+"""Where a ledger may lie: on a file system of this host, readable by its owner alone.
+
+SQLite's write-ahead log needs memory that all writers share; across a network two hosts would each spend the whole
+budget. Where /proc/mounts does not exist (macOS, Windows) the file system is not checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from dpsql.errors import LedgerError
+
+MOUNTS = Path("/proc/mounts")
+
+NETWORK = frozenset(
+    {"9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs"}
+    | {"nfs", "nfs4", "ocfs2", "orangefs", "pvfs2", "smb3", "smbfs"}
+)
+NETWORK_FUSE = re.compile(r"fuse\.(sshfs|ceph|glusterfs|s3fs|gcsfuse|goofys|rclone|davfs2?|smbnetfs|moosefs|juicefs).*")
+
+
+def file_system(path: Path, mounts: str) -> str | None:
+    """The type of the file system a path lies on, given the text of /proc/mounts; None if that does not say."""
+    best, found = -1, None
+    for line in mounts.splitlines():
+        parts = line.split(" ")
+        if len(parts) < 3:
+            continue
+        point = Path(_unescaped(parts[1]))
+        # The last of several mounts on one point covers the earlier ones, hence >=.
+        if path.is_relative_to(point) and len(point.parts) >= best:
+            best, found = len(point.parts), parts[2]
+    return found
+
+
+def _unescaped(text: str) -> str:
+    """Mount points are written with \\040 for a space, and so on."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def refuse_network(path: Path) -> None:
+    try:
+        mounts = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return
+    kind = file_system(path, mounts)
+    if kind is not None and (kind in NETWORK or NETWORK_FUSE.fullmatch(kind)):
+        raise LedgerError(
+            f"the ledger cannot lie on a network file system ({kind}): {path}",
+            code=422,
+            why="Two hosts that write one ledger could each spend the whole budget.",
+            fix="Put it on a local disk: `ledger:` in the catalog, or connect(ledger=…).",
+        )
+
+
+def create_private(path: Path) -> bool:
+    """Create an empty file that only its owner can read; False if it was there. Its directory entry is durable."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    _sync_directory(path.parent)
+    return True
+
+
+def keep_private(path: Path) -> None:
+    """Take every right from group and others; what the owner of the file may do stays."""
+    mode = path.stat().st_mode
+    if mode & 0o077:
+        path.chmod(mode & 0o700)
+
+
+def replace_private(path: Path, text: str) -> None:
+    """Write a whole file so that a crash leaves the old text or the new one. One writer at a time."""
+    temporary = path.with_name(path.name + ".tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    temporary.replace(path)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,263 @@
+"""The ledger's file: SQLite, one transaction per change, durable when it returns. Knows entries, not budgets.
+
+A change runs under SQLite's write lock; it first checks that the newest entry and the head file still agree. After the
+commit the head file is replaced, again under the write lock, so that it never goes back. One connection per process,
+used by one thread at a time; a forked child opens its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpsql.accounting.ledger_chain import NO_ENTRIES, Head
+from dpsql.accounting.ledger_place import create_private, keep_private, refuse_network, replace_private
+from dpsql.accounting.ledger_rows import APPLICATION, SCHEMA, VERSION, Reading, Writing, tampered
+from dpsql.errors import Error, InterfaceError, LedgerError, TamperedLedger
+
+_TAMPERED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _translated(problem: sqlite3.Error, name: str) -> Error:
+    """SQLite's failure as ours. Its words are about files and pages, never about data."""
+    code = getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in _LOCKED:
+        return LedgerError(
+            f"the ledger is locked: {name}", code=421, why="Another process is writing to it.", fix="Try again."
+        )
+    if code in _TAMPERED:
+        return TamperedLedger(f"the ledger is damaged: {name}", why=str(problem), fix="Run `dpsql ledger verify`.")
+    return LedgerError(
+        f"the ledger cannot be read or written: {name}",
+        why=f"{problem}. Nothing is released that is not on record.",
+        fix="Check the file's permissions and the free space on its disk.",
+    )
+
+
+@contextmanager
+def ledger_errors(name: str) -> Iterator[None]:
+    """Failures of SQLite and of the file system become ours, with their codes."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise _translated(problem, name) from None
+    except OSError as problem:
+        raise LedgerError(
+            f"the ledger cannot be read or written: {name}",
+            why=f"{problem.strerror or problem}.",
+            fix="Check the file's permissions and the free space on its disk.",
+        ) from None
+
+
+_STORES: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+class Store:
+    """path None: in memory, for this process only."""
+
+    def __init__(self, path: Path | None, *, timeout: float, crash_point: Callable[[str], None]) -> None:
+        self.path = None if path is None else path.resolve()
+        self.name = "in memory" if self.path is None else str(self.path)
+        self.head_path = None if self.path is None else self.path.with_name(self.path.name + ".head")
+        self._timeout = timeout
+        self._crash_point = crash_point
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
+        self._orphaned = False
+        with ledger_errors(self.name):
+            if self.path is not None:
+                refuse_network(self.path.parent)
+            self._connection = self._connect()
+        _STORES.add(self)
+
+    # --- connections
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.path is not None:
+            created = create_private(self.path)
+            if not created:
+                keep_private(self.path)
+        connection = sqlite3.connect(
+            self.path or ":memory:", timeout=self._timeout, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        if self.path is None:
+            return
+        deadline = time.monotonic() + self._timeout
+        while True:  # SQLite does not wait for the lock when several first opens switch to WAL at once
+            try:
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+                break
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+        if mode != "wal":
+            raise LedgerError(
+                f"the ledger's file system cannot hold a write-ahead log: {self.name}",
+                code=422,
+                fix="Put the ledger on a local disk.",
+            )
+
+    def _live(self) -> sqlite3.Connection:
+        if self._closed:
+            raise InterfaceError("the ledger is closed")
+        if self._orphaned and self.path is None:
+            raise LedgerError(
+                "a budget in memory belongs to the process that opened it",
+                why="A forked process that could spend its copy would spend the budget twice.",
+                fix="Use a ledger file: `ledger:` in the catalog, or connect(ledger=…).",
+            )
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: never touch, and never close, what the parent has open."""
+        if self._connection is not None:
+            # One reference too many, so that not even the interpreter's end closes it.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection = None
+        self._orphaned = True
+        self._lock = threading.RLock()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None and not self._closed:
+                self._connection.close()
+            self._connection = None
+            self._closed = True
+
+    # --- transactions
+
+    @contextmanager
+    def read(self) -> Iterator[Reading]:
+        """One consistent state of the ledger."""
+        with self._lock, ledger_errors(self.name):
+            connection = self._live()
+            connection.execute("BEGIN")
+            try:
+                yield Reading(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self, step: str, *, start_over: bool = False) -> Iterator[Writing]:
+        """One change: all of it, durable, when the block ends; nothing of it when the block raises.
+
+        start_over: whatever the head says, from here on it follows this ledger (the owner's new epoch).
+        """
+        with self._lock, ledger_errors(self.name):
+            connection = self._live()
+            self._crash_point(f"{step}.before")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._initialise(connection)
+                writing = Writing(connection)
+                if not start_over:
+                    self.check_tip(writing)
+                yield writing
+                self._crash_point(f"{step}.written")
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            self._crash_point(f"{step}.committed")
+            self._move_head(connection, start_over)
+            self._crash_point(f"{step}.done")
+
+    def _initialise(self, connection: sqlite3.Connection) -> None:
+        """Within the first transaction. The head comes before the first entry: a ledger without a head is never new."""
+        if connection.execute("PRAGMA application_id").fetchone()[0] == 0:
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise LedgerError(f"this file is not a ledger: {self.name}", fix="Choose another path.")
+            for statement in SCHEMA:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            if self.head_path is not None and not self.head_path.exists():
+                replace_private(self.head_path, f"{NO_ENTRIES}\n")
+        self._check_version(connection)
+
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION:
+            raise LedgerError(f"this file is not a ledger: {self.name}", fix="Choose another path.")
+        if version != VERSION:
+            raise LedgerError(
+                f"the ledger has version {version}, this dpsql knows version {VERSION}",
+                fix="Use the dpsql that wrote it, or a newer one.",
+            )
+
+    # --- the head
+
+    def read_head(self) -> Head | None:
+        """The head file's content; None if there is none (always, in memory)."""
+        if self.head_path is None:
+            return None
+        try:
+            return Head.parse(self.head_path.read_text(encoding="ascii", errors="replace"))
+        except FileNotFoundError:
+            return None
+
+    def check_tip(self, reading: Reading) -> None:
+        """The newest entry is intact and the head is one of this ledger's. Under the write lock, in constant time."""
+        tip = reading.tip()
+        head = self.read_head()
+        if self.path is None or (tip is None and head in (None, NO_ENTRIES)):
+            return
+        if head is None:
+            raise tampered(f"its head file is missing: {self.head_path}")
+        if tip is None or tip.n < head.count:
+            raise tampered(f"it has {tip.n if tip else 0} entries, there were {head.count}: an old copy, or cut off")
+        if head.count:
+            at_head = reading.entry(head.count)
+            if at_head is None or at_head.hash != head.hash:
+                raise tampered(f"entry {head.count} is not the one that was written")
+
+    def _move_head(self, connection: sqlite3.Connection, start_over: bool) -> None:
+        if self.head_path is None:
+            return
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode & 0xFF in _LOCKED:
+                return  # whoever holds the lock moves the head past this entry
+            raise
+        try:
+            tip = Reading(connection).tip()
+            head = None if start_over else self.read_head()
+            if tip is not None and (head is None or head.count < tip.n):
+                replace_private(self.head_path, f"{Head(count=tip.n, hash=tip.hash)}\n")
+        finally:
+            connection.execute("ROLLBACK")
+
+
+def _after_fork() -> None:
+    for store in list(_STORES):
+        store.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
