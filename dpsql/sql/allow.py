@@ -1,0 +1,205 @@
+"""Step 2: every node class, and every argument of a node, that a statement may hold. What is not listed is refused.
+
+sqlglot parses far more than dpsql answers, and much of it hides in arguments of ordinary nodes (FOR UPDATE, WITH TIES,
+ONLY, ASOF): an argument that is set and not listed is refused like a node that is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from dpsql.errors import Error, Refused, Span, SqlError
+from dpsql.sql import relational
+from dpsql.sql.calls import AGGREGATES, SCALARS, WINDOWS
+from dpsql.sql.refusals import ARGUMENTS, NODES
+from dpsql.sql.statement import Statement
+from dpsql.sql.tokens import span
+
+Allowed = Mapping[type[exp.Expr], frozenset[str]]
+
+ALLOWED: Allowed = MappingProxyType({**SCALARS, **AGGREGATES, **WINDOWS, **relational.ALLOWED})
+
+
+def allow(statement: Statement) -> None:
+    """Nothing where the whole tree is on the list; otherwise Refused 120 (SqlError 100 for a SELECT of nothing)."""
+    if statement.tree is None:
+        return
+    try:
+        for node in statement.tree.walk():
+            _allow(node, statement.text)
+    except Error as error:
+        error.in_text(statement.text)
+        raise
+
+
+def _allow(node: exp.Expr, text: str) -> None:
+    arguments = ALLOWED.get(type(node))
+    if arguments is None:
+        raise _refused_node(node, text)
+    for name, value in node.args.items():
+        if _is_set(value) and name not in arguments:
+            raise _refused_argument(node, name, text)
+    for check in CHECKS.get(type(node), ()):
+        check(node, text)
+
+
+def _is_set(value: object) -> bool:
+    return not (value is None or value is False or value == [] or value == "")
+
+
+def _refused_node(node: exp.Expr, text: str) -> Refused:
+    what, fix = NODES.get(type(node).__name__, (_words(type(node).__name__), "See `dpsql help sql` for what there is."))
+    return Refused(f"dpsql does not answer {what}", code=120, at=span(node, text), fix=fix)
+
+
+def _refused_argument(node: exp.Expr, name: str, text: str) -> Refused:
+    key = f"{type(node).__name__}.{name}"
+    fallback = (f"{name.strip('_').replace('_', ' ')} of {_words(type(node).__name__)}", "Leave it out.")
+    what, fix = ARGUMENTS.get(key) or ARGUMENTS.get(f"*.{name}") or fallback
+    return Refused(f"dpsql does not answer {what}", code=120, at=_argument_span(node, name, text), fix=fix)
+
+
+def _argument_span(node: exp.Expr, name: str, text: str) -> Span | None:
+    value = node.args.get(name)
+    parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr)]
+    return span(parts[0] if parts else node, text)
+
+
+def _words(name: str) -> str:
+    """NullSafeEQ as a message says it: the class's name in capitals."""
+    return name.upper()
+
+
+Check = Callable[[exp.Expr, str], None]
+
+
+def _refuse(node: exp.Expr, text: str, what: str, fix: str) -> Refused:
+    return Refused(f"dpsql does not answer {what}", code=120, at=span(node, text), fix=fix)
+
+
+def _selects_something(node: exp.Expr, text: str) -> None:
+    if not node.expressions:
+        raise SqlError("SELECT has no columns", at=span(node, text), fix="Name what to select.")
+
+
+def _known_join(node: exp.Expr, text: str) -> None:
+    found = tuple(str(node.args.get(part) or "").upper() for part in ("method", "side", "kind"))
+    if found not in relational.JOINS:
+        what = " ".join(word for word in found if word)
+        raise _refuse(node, text, f"{what} JOIN", "Use JOIN, LEFT, RIGHT, FULL or CROSS JOIN, with ON or USING.")
+
+
+def _named_table(node: exp.Expr, text: str) -> None:
+    if not isinstance(node.this, exp.Identifier):
+        raise _refuse(node, text, "functions in FROM", "Name a table of the metadata or one of your own.")
+    for part in (node.this, node.args.get("db"), node.args.get("catalog")):
+        if isinstance(part, exp.Identifier):
+            _name_not_text(part, text, "files by their name", "The owner declares tables in the metadata.")
+
+
+def _identifier(node: exp.Expr, text: str) -> None:
+    _name_not_text(node, text, "a text as a name", 'Write a name in double quotes: "name".')
+
+
+def _name_not_text(node: exp.Expr, text: str, what: str, fix: str) -> None:
+    where = span(node, text)
+    if where is not None and text[where.start : where.start + 1] == "'":
+        raise _refuse(node, text, what, fix)
+
+
+def _alias(node: exp.Expr, text: str) -> None:
+    alias = node.args.get("alias") if isinstance(node, exp.Alias) else node.this
+    if alias is not None and not isinstance(alias, exp.Identifier):
+        raise SqlError("this cannot be an alias", at=span(alias, text), fix="Write AS and a name.")
+
+
+def _group(node: exp.Expr, text: str) -> None:
+    if node.args.get("all") is False or (node.args.get("all") and node.expressions):
+        raise _refuse(
+            node, text, "GROUP BY ALL or DISTINCT with a list", "Write GROUP BY ALL alone, or the list alone."
+        )
+
+
+def _set_operation(node: exp.Expr, text: str) -> None:
+    for side in (node.this, node.expression):
+        if not isinstance(side, (exp.Select, exp.Subquery, exp.SetOperation)):
+            raise _refuse(side, text, f"{type(node).__name__.upper()} of this", "Write a SELECT on both sides.")
+
+
+def _subquery(node: exp.Expr, text: str) -> None:
+    """Parentheses around joins are only parentheses; around a query they make a table."""
+    if isinstance(node.this, exp.Table):
+        if any(_is_set(node.args.get(name)) for name in ("alias", "joins", "with_", "order", "limit", "offset")):
+            raise _refuse(node, text, "parentheses around joins with more behind them", "Write the joins without them.")
+    elif not isinstance(node.this, (exp.Select, exp.Subquery, exp.SetOperation, exp.Values)):
+        raise _refuse(node, text, "parentheses around this", "Write a SELECT.")
+
+
+def _data_type(node: exp.Expr, text: str) -> None:
+    if node.this not in relational.TYPES:
+        shown = getattr(node.this, "value", node.this)
+        raise Refused(
+            f"dpsql has no type {shown}",
+            code=120,
+            at=span(node, text),
+            fix="Use BOOLEAN, INTEGER, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP or VARCHAR.",
+        )
+
+
+def _nulls(node: exp.Expr, text: str) -> None:
+    """IGNORE NULLS belongs to window functions; sqlglot reads every any_value(x) as if it had been written."""
+    if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
+        return
+    if not isinstance(node.parent, exp.Window) and not isinstance(node.parent, relational.NULL_AWARE):
+        raise _refuse(
+            node, text, "IGNORE NULLS or RESPECT NULLS of an aggregate", "Leave it out: aggregates ignore NULLs anyway."
+        )
+
+
+def _values(node: exp.Expr, text: str) -> None:
+    if not all(isinstance(row, exp.Tuple) for row in node.expressions):
+        raise _refuse(node, text, "VALUES without parentheses", "Write VALUES (1, 2), (3, 4).")
+
+
+def _window_edge(node: exp.Expr, text: str) -> None:
+    for name in ("kind", "start", "start_side", "end", "end_side"):
+        value = node.args.get(name)
+        if isinstance(value, str) and value.upper() not in relational.FRAME_WORDS:
+            raise _refuse(node, text, f"{value} in a window's frame", "Write ROWS BETWEEN … AND ….")
+
+
+def _window(node: exp.Expr, text: str) -> None:
+    if node.args.get("over") not in (None, "OVER"):
+        raise _refuse(node, text, f"{node.args['over']} behind a function", "Write OVER (…).")
+
+
+CHECKS: Mapping[type[exp.Expr], tuple[Check, ...]] = MappingProxyType(
+    {
+        exp.Select: (_selects_something,),
+        exp.Join: (_known_join,),
+        exp.Table: (_named_table,),
+        exp.Identifier: (_identifier,),
+        exp.Alias: (_alias,),
+        exp.TableAlias: (_alias,),
+        exp.Group: (_group,),
+        exp.Union: (_set_operation,),
+        exp.Intersect: (_set_operation,),
+        exp.Except: (_set_operation,),
+        exp.Subquery: (_subquery,),
+        exp.DataType: (_data_type,),
+        exp.IgnoreNulls: (_nulls,),
+        exp.RespectNulls: (_nulls,),
+        exp.Values: (_values,),
+        exp.Window: (_window,),
+        exp.WindowSpec: (_window_edge,),
+    }
+)
+
+
+def listed() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The list, for the reference: each node's name with its arguments."""
+    for kind, arguments in sorted(ALLOWED.items(), key=lambda item: item[0].__name__):
+        yield kind.__name__, tuple(sorted(arguments))

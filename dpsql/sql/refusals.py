@@ -1,0 +1,100 @@
+"""What to write instead of the SQL that the allow-list leaves out: (what it is, the way out)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+Words = tuple[str, str]
+
+_NESTED = "dpsql has neither lists, structs nor maps as values; name plain columns."
+_STARS = "Name the columns."
+_WINDOWS = "Use ROW_NUMBER() OVER (PARTITION BY …) and QUALIFY, or GROUP BY."
+_FROM = "Name a table of the metadata or one of your own."
+
+# By the name of sqlglot's class.
+NODES: Mapping[str, Words] = MappingProxyType(
+    {
+        "Lateral": ("LATERAL", "Write a JOIN on a subquery that does not look outside."),
+        "Unnest": ("UNNEST", _NESTED),
+        "Explode": ("UNNEST", _NESTED),
+        "Pivot": ("PIVOT", "Write GROUP BY with CASE, or pivot the data frame."),
+        "TableSample": ("SAMPLE", "Leave it out: noise already covers what sampling would."),
+        "Columns": ("COLUMNS(…)", _STARS),
+        "Lambda": ("lambdas", _NESTED),
+        "Bracket": ("subscripts", _NESTED),
+        "Slice": ("slices", _NESTED),
+        "Struct": ("structs", _NESTED),
+        "Map": ("maps", _NESTED),
+        "ToMap": ("maps", _NESTED),
+        "Dot": ("fields of a value", _NESTED),
+        "AtTimeZone": ("AT TIME ZONE", "Timestamps have no zone here; add an INTERVAL."),
+        "Collate": ("COLLATE", "Texts are compared byte by byte; use LOWER(x)."),
+        "Any": ("ANY (…)", "Write IN (SELECT …), or EXISTS."),
+        "All": ("ALL (…)", "Compare with (SELECT MAX(…) …)."),
+        "Glob": ("GLOB", "Write LIKE or regexp_matches(text, 'pattern')."),
+        "SimilarTo": ("SIMILAR TO", "Write regexp_matches(text, 'pattern')."),
+        "IntervalSpan": ("intervals of two parts", "Write INTERVAL 1 YEAR + INTERVAL 2 MONTH."),
+        "BitwiseAnd": ("bit operations", "Use arithmetic: x % 2."),
+        "BitwiseOr": ("bit operations", "Use arithmetic."),
+        "BitwiseXor": ("bit operations", "Use arithmetic."),
+        "Rand": ("random numbers", "The noise is dpsql's own; leave it out."),
+        "CurrentDate": ("the current date", "Pass it as a parameter."),
+        "CurrentTime": ("the current time", "Pass it as a parameter."),
+        "CurrentTimestamp": ("the current time", "Pass it as a parameter."),
+        "Localtimestamp": ("the current time", "Pass it as a parameter."),
+        "Localtime": ("the current time", "Pass it as a parameter."),
+        "ReadCSV": ("reading files", _FROM),
+        "ReadParquet": ("reading files", _FROM),
+        "GenerateSeries": ("generated tables", "Write VALUES, or CREATE TABLE and INSERT."),
+        "Parameter": ("@ parameters", "Write ?, $1 or $name."),
+        "SessionParameter": ("session variables", "Write ?, $1 or $name."),
+        "ParseJSON": ("JSON", "dpsql has no JSON."),
+        "JSONExtract": ("JSON", "dpsql has no JSON."),
+        "JSONExtractScalar": ("JSON", "dpsql has no JSON."),
+        "PropertyEQ": ("named arguments", "Write the argument without its name."),
+        "Kwarg": ("named arguments", "Write the argument without its name."),
+        "Command": ("this statement", "Write SELECT …."),
+    }
+)
+
+# By "Class.argument", then by "*.argument".
+ARGUMENTS: Mapping[str, Words] = MappingProxyType(
+    {
+        "Distinct.on": ("DISTINCT ON", _WINDOWS),
+        "Select.locks": ("FOR UPDATE", "Leave it out: nothing is written."),
+        "Select.into": ("SELECT INTO", "Write CREATE TABLE name AS SELECT …."),
+        "Select.kind": ("SELECT AS", "Write SELECT."),
+        "Select.hint": ("hints", "Leave it out."),
+        "Select.laterals": ("LATERAL", "Write a JOIN on a subquery that does not look outside."),
+        "LimitOptions.percent": ("LIMIT in per cent", "Write LIMIT and a number of rows."),
+        "LimitOptions.with_ties": ("WITH TIES", "Write QUALIFY RANK() OVER (ORDER BY …) <= n."),
+        "Limit.limit_options": ("LIMIT in per cent", "Write LIMIT and a number of rows."),
+        "With.recursive": ("WITH RECURSIVE", "Write the steps one by one."),
+        "With.search": ("WITH … SEARCH", "Leave it out."),
+        "With.cycle": ("WITH … CYCLE", "Leave it out."),
+        "Table.only": ("ONLY", "Leave it out."),
+        "Table.when": ("AT (VERSION …)", "A dataset has one version, which the owner names."),
+        "Table.version": ("AT (VERSION …)", "A dataset has one version, which the owner names."),
+        "Table.ordinality": ("WITH ORDINALITY", "Use ROW_NUMBER() OVER (ORDER BY …)."),
+        "Table.hints": ("hints", "Leave it out."),
+        "*.pivots": ("PIVOT", "Write GROUP BY with CASE, or pivot the data frame."),
+        "*.sample": ("SAMPLE", "Leave it out: noise already covers what sampling would."),
+        "*.laterals": ("LATERAL", "Write a JOIN on a subquery that does not look outside."),
+        "*.by_name": ("UNION BY NAME", "Select the columns in the same order on both sides."),
+        "Star.except_": ("* EXCLUDE", _STARS),
+        "Star.replace": ("* REPLACE", _STARS),
+        "Star.rename": ("* RENAME", _STARS),
+        "Join.match_condition": ("ASOF JOIN", "Join with ON, then QUALIFY ROW_NUMBER() … = 1."),
+        "Join.hint": ("join hints", "Leave it out."),
+        "In.field": ("IN a bare name", "Write IN (SELECT … FROM …), or IN (value, …)."),
+        "In.unnest": ("UNNEST", _NESTED),
+        "Between.symmetric": ("BETWEEN SYMMETRIC", "Write the lower end first."),
+        "Group.totals": ("WITH TOTALS", "Write GROUP BY ROLLUP(…)."),
+        "Ordered.with_fill": ("WITH FILL", "Leave it out."),
+        "Cast.format": ("CAST … FORMAT", "Write strptime(text, 'format')."),
+        "TryCast.format": ("CAST … FORMAT", "Write strptime(text, 'format')."),
+        "DataType.nested": ("nested types", _NESTED),
+        "Window.first": ("KEEP", "Leave it out."),
+    }
+)
