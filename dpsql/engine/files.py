@@ -1,0 +1,80 @@
+"""Files: from paths and globs to the exact list that may be read, and Parquet's SELECT."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from dpsql.engine.quoting import quote_identifier, quote_list
+from dpsql.engine.sources import Files
+from dpsql.errors import SourceError
+
+_MAGIC = frozenset("*?[")
+ROW_NUMBER = "__row"
+FILE_SHIFT = 40  # rows of one file have numbers below 2^40
+
+
+def exact_paths(table: str, files: Files) -> tuple[Path, ...]:
+    """The files that exist now, absolute, each once, globs expanded and sorted. SourceError 301 if one is missing."""
+    found: dict[str, None] = {}
+    for path in files.paths:
+        found.update(dict.fromkeys(_expand(table, path)))
+    return tuple(Path(name) for name in found)
+
+
+def _expand(table: str, path: Path) -> list[str]:
+    name = os.path.abspath(path)
+    if "\0" in name or not _encodable(name):
+        raise _missing(table, "its source's path is not text that a file system can hold", "Rename the file.")
+    names = [name] if os.path.lexists(name) or not _MAGIC & set(name) else sorted(glob.glob(name, recursive=True))
+    names = [one for one in names if os.path.isfile(one)] if len(names) > 1 else names
+    if not names:
+        raise _missing(table, f"no file matches {name}", "Relative paths start at the folder of the YAML file.")
+    for one in names:
+        if os.path.isdir(one):
+            raise _missing(table, f"{one} is a folder", f"Name its files, for example {one}/*.parquet.")
+        if not os.path.isfile(one):
+            raise _missing(table, f"there is no file {one}", "Relative paths start at the folder of the YAML file.")
+        if not os.access(one, os.R_OK):
+            raise _missing(table, f"{one} may not be read by this process", "Check its permissions.")
+        if _MAGIC & set(one):
+            raise _missing(table, f"the name {one} has a character that means a glob (* ? [)", "Rename the file.")
+    return names
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _missing(table: str, what: str, fix: str) -> SourceError:
+    return SourceError(f"table {table}: {what}", code=301, fix=fix)
+
+
+def read_parquet(paths: tuple[Path, ...]) -> str:
+    """The rows of Parquet files. Reading is total: bytes that are not UTF-8 become "?", files whose columns differ are
+    joined by name. Folder names are not columns."""
+    return (
+        f"read_parquet({quote_list(str(path) for path in paths)}, union_by_name = {str(len(paths) > 1).lower()},"
+        f" hive_partitioning = false, utf8_validation = 'replace', binary_as_string = false)"
+    )
+
+
+def parquet_row_number(column_names: frozenset[str]) -> str:
+    """A row's number among all files: known without reading, hence the same in every scan of the same files.
+
+    file_index and file_row_number are virtual columns; where a file has a column of that name, rows are counted.
+    """
+    if {"file_index", "file_row_number"} & column_names:
+        return "row_number() OVER ()"
+    return f"(CAST(file_index AS BIGINT) * {1 << FILE_SHIFT} + file_row_number)"
+
+
+def exact_text_item(name: str) -> str:
+    """A text column in which replaced bytes could make two values equal: a value that may hold one is NULL."""
+    column = quote_identifier(name)
+    return f"CASE WHEN contains({column}, '?') THEN NULL ELSE {column} END AS {column}"

@@ -1,0 +1,92 @@
+"""A DuckDB connection that can read what it was given, and can neither reach anything else nor be reconfigured.
+
+Order matters: settings, then what must be opened or copied, then `lock`. Everything is set GLOBAL, because each query
+runs on a cursor and a cursor does not inherit its parent's session settings.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engine.quoting import quote_list, quote_text
+
+PINS = (
+    # No code or secrets from elsewhere.
+    ("autoinstall_known_extensions", "false"),
+    ("autoload_known_extensions", "false"),
+    ("allow_community_extensions", "false"),
+    ("allow_persistent_secrets", "false"),
+    # Python variables are not tables, and a frame's first cells do not decide its types.
+    ("python_enable_replacements", "false"),
+    ("python_scan_all_frames", "false"),
+    ("pandas_analyze_sample", "0"),
+    # Nothing is written down but spilled rows, and those encrypted.
+    ("enable_logging", "false"),
+    ("temp_file_encryption", "true"),
+    # One meaning for every statement, whatever the machine.
+    ("TimeZone", "'UTC'"),
+    ("Calendar", "'gregorian'"),
+    ("default_collation", "''"),
+    ("default_order", "'ASC'"),
+    ("default_null_order", "'NULLS_LAST'"),
+    ("ieee_floating_point_ops", "true"),
+    ("integer_division", "false"),
+    ("error_on_division_by_zero", "false"),
+    ("scalar_subquery_error_on_multiple_rows", "true"),
+    ("order_by_non_integer_literal", "false"),
+    ("preserve_insertion_order", "true"),
+    # A file's footer is read once, not once per query.
+    ("parquet_metadata_cache", "true"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a connection may use: memory ("4GB"), threads, a folder to spill to (None: its own, removed at close)."""
+
+    memory: str | None = None
+    threads: int | None = None
+    temp_directory: Path | None = None
+
+
+class Hardened:
+    """An in-memory database with the pins set. `lock` closes the file system and the configuration for good."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.connection = duckdb.connect(":memory:")
+        folder = str(limits.temp_directory) if limits.temp_directory else tempfile.mkdtemp(prefix="dpsql-")
+        self._remove = None if limits.temp_directory else weakref.finalize(self, shutil.rmtree, folder, True)
+        for name, value in PINS:
+            self._set(name, value)
+        self._set("temp_directory", quote_text(folder))
+        if limits.memory is not None:
+            self._set("memory_limit", quote_text(limits.memory))
+        if limits.threads is not None:
+            self._set("threads", str(int(limits.threads)))
+
+    def _set(self, name: str, value: str) -> None:
+        self.connection.execute(f"SET GLOBAL {name} = {value}").fetchall()
+
+    def allow(self, paths: Iterable[Path]) -> None:
+        """The only files that may be read from now on; call before `lock`."""
+        self._set("allowed_paths", quote_list(str(path) for path in paths))
+
+    def lock(self) -> None:
+        self._set("enable_external_access", "false")
+        self._set("lock_configuration", "true")
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own to the same database: its own temporary tables, its own open result."""
+        return self.connection.cursor()
+
+    def close(self) -> None:
+        self.connection.close()
+        if self._remove is not None:
+            self._remove()

@@ -1,0 +1,76 @@
+"""Rows from numpy arrays or an Arrow stream into a table of a connection, without pandas and without pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import duckdb
+import numpy as np
+
+from dpsql.engine.quoting import quote_identifier
+from dpsql.engine.sources import Array, ArrowStream, Columns
+
+_VIEW = "dpsql_loading"
+
+
+class Forward:
+    """Passes a stream on. Registered in place of the object itself, whose class DuckDB might treat specially (it
+    refuses another database's relation, for one)."""
+
+    def __init__(self, stream: ArrowStream) -> None:
+        self._stream = stream
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._stream.__arrow_c_stream__(requested_schema)
+
+
+@contextmanager
+def registered(connection: duckdb.DuckDBPyConnection, data: object) -> Iterator[str]:
+    """The SQL name under which `data` can be read inside the block. Unregistered after it, or it would leak."""
+    connection.register(_VIEW, data)
+    try:
+        yield quote_identifier(_VIEW)
+    finally:
+        connection.unregister(_VIEW)
+
+
+def load_columns(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Columns,
+    *,
+    types: Mapping[str, str] | None = None,
+) -> None:
+    """CREATE TABLE `table` (SQL text, may say TEMP) from equally long arrays; `types` casts the columns it names."""
+    if not columns:
+        raise ValueError("a table needs at least one column")
+    if len({len(values) for values in columns.values()}) != 1:
+        raise ValueError("the columns of a table have the same number of rows")
+    wanted = types or {}
+    # Positions, not names, on the Python side: DuckDB renames a mapping's keys that differ only in case.
+    data = {f"c{i}": plain(values) for i, values in enumerate(columns.values())}
+    items = [f"CAST(c{i} AS {wanted[name]})" if name in wanted else f"c{i}" for i, name in enumerate(columns)]
+    names = ", ".join(quote_identifier(name) for name in columns)
+    with registered(connection, data) as view:
+        connection.execute(f"CREATE {table} ({names}) AS SELECT {', '.join(items)} FROM {view}").fetchall()
+
+
+def load_stream(connection: duckdb.DuckDBPyConnection, table: str, stream: ArrowStream) -> None:
+    """CREATE TABLE `table` from an Arrow stream, its names and types."""
+    with registered(connection, Forward(stream)) as view:
+        connection.execute(f"CREATE {table} AS SELECT * FROM {view}").fetchall()
+
+
+def plain(values: Array) -> Array:
+    """The same values in a dtype that DuckDB reads as itself: it makes an ENUM of fixed-width text, and knows no days
+    and no foreign byte order."""
+    match values.dtype.kind:
+        case "U" | "S":
+            return values.astype(object)
+        case "M":
+            return values.astype("datetime64[us]")
+        case "O":
+            return values
+        case _:
+            return np.ma.asanyarray(values).astype(values.dtype.newbyteorder("="), copy=False)

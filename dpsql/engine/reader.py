@@ -1,0 +1,180 @@
+"""Tables opened for reading on a hardened connection: what the vault and the public reader have in common.
+
+Each table t is two views with predictable names: source."t" has the source's own columns, source_rows."t" has one more,
+"__row", a BIGINT that no two rows share and that is the same in every scan of a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engine import csv_lines, files
+from dpsql.engine.failures import Failure, classify
+from dpsql.engine.hardening import Hardened, Limits
+from dpsql.engine.quoting import fold, quote_identifier, quote_text
+from dpsql.engine.snapshot import refuse, snapshot
+from dpsql.engine.sources import Column, Database, Files, Frame, Source
+from dpsql.errors import SourceError
+
+SCHEMA, ROWS_SCHEMA, FRAME_SCHEMA = "source", "source_rows", "frame"
+
+
+def relation(table: str, *, row_number: bool = False) -> str:
+    """What to put after FROM to read a table; with row_number it has the column "__row" too."""
+    return f"{ROWS_SCHEMA if row_number else SCHEMA}.{quote_identifier(table)}"
+
+
+class Reader:
+    """Opens every source, checks that each has a schema, then locks the connection."""
+
+    def __init__(self, sources: Mapping[str, Source], limits: Limits) -> None:
+        self._database = Hardened(limits)
+        self._attached: dict[Path, str] = {}
+        self._columns: dict[str, tuple[Column, ...]] = {}
+        try:
+            self._open(sources)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _open(self, sources: Mapping[str, Source]) -> None:
+        connection = self._database.connection
+        for schema in (SCHEMA, ROWS_SCHEMA, FRAME_SCHEMA):
+            connection.execute(f"CREATE SCHEMA {schema}").fetchall()
+        exact = {t: files.exact_paths(t, source) for t, source in sources.items() if isinstance(source, Files)}
+        for table, source in sources.items():
+            match source:
+                case Files(kind="parquet"):
+                    self._open_parquet(table, source, exact[table])
+                case Files():
+                    self._open_csv(table, source, exact[table])
+                case Database():
+                    self._open_database(table, source)
+                case Frame():
+                    self._open_frame(table, source)
+        self._database.allow(path for paths in exact.values() for path in paths)
+        self._database.lock()
+
+    def columns(self, table: str) -> tuple[Column, ...]:
+        """The source's own columns: from its schema only, never from its rows."""
+        return self._columns[table]
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        return self._database.cursor()
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _describe(self, relation_sql: str) -> tuple[Column, ...]:
+        rows = self._database.connection.execute(f"DESCRIBE SELECT * FROM {relation_sql}").fetchall()
+        return tuple(Column(name=name, type=type_) for name, type_, *_ in rows)
+
+    def _publish(
+        self,
+        table: str,
+        columns: tuple[Column, ...],
+        source: str,
+        *,
+        row_number: str,
+        exact: frozenset[str] = frozenset(),
+    ) -> None:
+        """Create the table's two views."""
+        own = [column.name for column in columns if fold(column.name) != files.ROW_NUMBER]
+        items = [files.exact_text_item(name) if name in exact else quote_identifier(name) for name in own]
+        execute = self._database.connection.execute
+        execute(f"CREATE VIEW {relation(table)} AS SELECT {', '.join(items)} FROM {source}").fetchall()
+        numbered = [*items, f"{row_number} AS {quote_identifier(files.ROW_NUMBER)}"]
+        target = relation(table, row_number=True)
+        execute(f"CREATE VIEW {target} AS SELECT {', '.join(numbered)} FROM {source}").fetchall()
+        self._columns[table] = tuple(column for column in columns if column.name in own)
+
+    def _open_parquet(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
+        text = files.read_parquet(paths)
+        try:
+            columns = self._describe(text)
+        except duckdb.Error:
+            columns = ()  # the message may quote a cell
+        if not columns:
+            what = (
+                str(paths[0]) if len(paths) == 1 else f"one of its {len(paths)} files (or their columns differ in type)"
+            )
+            raise SourceError(
+                f"table {table}: {what} cannot be read as Parquet", code=302, fix="Check the file, or its `source:`."
+            )
+        folded = {fold(name) for name in source.exact_text}
+        exact = frozenset(c.name for c in columns if c.type == "VARCHAR" and fold(c.name) in folded)
+        number = files.parquet_row_number(frozenset(fold(column.name) for column in columns))
+        self._publish(table, columns, text, row_number=number, exact=exact)
+
+    def _open_csv(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
+        select, names = csv_lines.read_csv(table, source, paths)
+        columns = tuple(Column(name=name, type="VARCHAR") for name in names)
+        self._publish(table, columns, f"({select}) AS rows", row_number="row_number() OVER ()")
+
+    def _open_frame(self, table: str, source: Frame) -> None:
+        name = f"{FRAME_SCHEMA}.{quote_identifier(table)}"
+        refused: SourceError | None = None
+        try:
+            snapshot(self._database.connection, table, name, source.data)
+        except SourceError as error:
+            refused = error
+        except Exception:  # a frame is any object at all; what it raises may quote a cell
+            refused = refuse(table, "its frame cannot be read")
+        if refused is not None:
+            refused.__context__ = None
+            raise refused
+        self._publish(table, self._describe(name), name, row_number="rowid")
+
+    def _open_database(self, table: str, source: Database) -> None:
+        alias = self._attach(table, source.path)
+        kinds = self._database.connection.execute(
+            "SELECT table_type FROM information_schema.tables"
+            " WHERE table_catalog = ? AND table_schema = ? AND table_name = ?",
+            [alias, source.schema, source.table],
+        ).fetchall()
+        name = f"{alias}.{quote_identifier(source.schema)}.{quote_identifier(source.table)}"
+        try:
+            columns = self._describe(name) if kinds else ()
+        except duckdb.Error:
+            columns = ()  # a view that reads what this connection may not
+        if not columns:
+            raise SourceError(
+                f"table {table}: {source.path} has no readable table {source.schema}.{source.table}",
+                code=303,
+                fix="Check `source: {database: …, table: schema.name}`.",
+            )
+        # A view's rows have no lasting number; counting them is right as long as it gives them in one order.
+        number = "rowid" if kinds[0][0] == "BASE TABLE" else "row_number() OVER ()"
+        self._publish(table, columns, name, row_number=number)
+
+    def _attach(self, table: str, path: Path) -> str:
+        path = files.exact_paths(table, Files(paths=(path,), kind="parquet"))[0]
+        if path in self._attached:
+            return self._attached[path]
+        alias = f"database_{len(self._attached)}"
+        failure = None
+        try:
+            target = quote_text(str(path))
+            self._database.connection.execute(f"ATTACH {target} AS {alias} (TYPE duckdb, READ_ONLY)").fetchall()
+        except duckdb.Error as error:
+            failure = Failure.IN_USE if _is_locked(error) else classify(error)
+        if failure is Failure.IN_USE:
+            raise SourceError(
+                f"table {table}: {path} is open elsewhere for writing",
+                code=304,
+                fix="Close that connection, or pass a relation of it as the table's frame.",
+            )
+        if failure is not None:
+            raise SourceError(
+                f"table {table}: {path} is not a DuckDB database this version can read", code=307, fix="Check the file."
+            )
+        self._attached[path] = alias
+        return alias
+
+
+def _is_locked(error: duckdb.Error) -> bool:
+    """Another process holds the file: DuckDB has no class for it."""
+    return isinstance(error, duckdb.IOException) and "lock on file" in str(error)

@@ -1,0 +1,74 @@
+"""Released rows into files. Scratch has no file access, so Python writes."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsql.engine.sources import Column
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def write_csv(path: Path, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([column.name for column in columns])
+        writer.writerows([[csv_text(value) for value in row] for row in rows])
+
+
+def csv_text(value: object) -> str:
+    """A value as DuckDB would write it; NULL is empty."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case _:
+            return str(value)
+
+
+def write_json(path: Path, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    """A list of objects, one a line. Two columns of one name: the later one counts, as everywhere in JSON."""
+    names = [column.name for column in columns]
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for number, row in enumerate(rows):
+            record = {name: json_value(value) for name, value in zip(names, row, strict=True)}
+            file.write(",\n" if number else "\n")
+            json.dump(record, file, ensure_ascii=False, allow_nan=False)
+        file.write("\n]\n")
+
+
+def json_value(value: object) -> object:
+    """JSON has no dates and no NaN: dates are ISO text, what is not finite is null, decimals are numbers."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case decimal.Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case list() | tuple():
+            return [json_value(item) for item in value]
+        case dict():
+            return {str(key): json_value(item) for key, item in value.items()}
+        case _:
+            return str(value)
+
+
+def write_parquet(path: Path, table: pyarrow.Table) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path)

@@ -1,0 +1,128 @@
+"""The second database: it only ever holds released rows, public tables and the user's own, and finishes results.
+
+It is hardened and locked at birth, before it sees an analyst's text. Nothing in it is private, so DuckDB's messages may
+be shown.
+
+Threads: a Scratch may be used from several threads; statements on it run one at a time. Each ScratchResult has a cursor
+of its own and reads a finished table, so results may be fetched in any order and in parallel; one result belongs to one
+thread at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import duckdb
+
+from dpsql.engine.failures import Failure, classify, first_line
+from dpsql.engine.hardening import Hardened, Limits
+from dpsql.engine.loading import load_columns, load_stream
+from dpsql.engine.quoting import quote_identifier
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.sources import ArrowStream, Column, Columns
+from dpsql.errors import Error, InterfaceError, PostProcessingError, SqlError
+
+_RESULTS = "dpsql_results"
+
+
+class Scratch:
+    """An in-memory DuckDB for post-processing. Tables live in its schema main, by the names they are loaded under."""
+
+    def __init__(
+        self, *, memory_limit: str | None = None, threads: int | None = None, temp_directory: Path | None = None
+    ) -> None:
+        self._database = Hardened(Limits(memory=memory_limit, threads=threads, temp_directory=temp_directory))
+        self._connection = self._database.connection
+        self._connection.execute(f"CREATE SCHEMA {_RESULTS}").fetchall()
+        self._database.lock()
+        self._statement = threading.Lock()
+        self._counter = itertools.count(1)
+        # Results that were closed or forgotten: dropped by the next statement, since a finaliser may run anywhere.
+        self._dead: deque[str] = deque()
+        self._closed = False
+
+    def load(self, name: str, columns: Columns, types: Mapping[str, str] | None = None) -> None:
+        """CREATE OR REPLACE TABLE from equally long arrays (zero rows too), each column CAST to its SQL type."""
+        with self._running(PostProcessingError, 502) as connection:
+            load_columns(connection, f"OR REPLACE TABLE {quote_identifier(name)}", columns, types=types)
+
+    def load_stream(self, name: str, stream: ArrowStream) -> None:
+        """CREATE OR REPLACE TABLE from an Arrow stream, its names and types."""
+        with self._running(PostProcessingError, 502) as connection:
+            load_stream(connection, f"OR REPLACE TABLE {quote_identifier(name)}", stream)
+
+    def execute(self, sql: str) -> int | None:
+        """A statement without a result. The number of rows it changed, where DuckDB says one."""
+        with self._running(PostProcessingError, 502) as connection:
+            rows = connection.execute(sql).fetchall()
+        return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int) else None
+
+    def drop(self, name: str) -> None:
+        """Drop a table if it is there."""
+        self.execute(f"DROP TABLE IF EXISTS {quote_identifier(name)}")
+
+    def describe(self, sql: str) -> tuple[Column, ...]:
+        """A query's columns, without running it. SqlError 105 with DuckDB's message where it cannot be bound."""
+        with self._running(SqlError, 105) as connection:
+            return _describe(connection, sql)
+
+    def query(self, sql: str) -> ScratchResult:
+        """Run a query once; the result serves its rows as often as asked. PostProcessingError 502 if it fails."""
+        table = f"{_RESULTS}.r{next(self._counter)}"
+        with self._running(PostProcessingError, 502) as connection:
+            columns = _describe(connection, sql)
+            # Positions for names: a result may have two columns of one name, a table may not.
+            names = ", ".join(f"c{i}" for i in range(len(columns)))
+            connection.execute(f"CREATE TABLE {table} ({names}) AS {sql}").fetchall()
+        return ScratchResult(self._database.cursor, table, columns, self._dead.append)
+
+    @contextmanager
+    def _running(self, kind: type[Error], code: int) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection for one statement; DuckDB's errors come out as `kind`."""
+        with self._statement:
+            if self._closed:
+                raise InterfaceError("the connection is closed", code=601)
+            try:
+                while self._dead:
+                    self._connection.execute(f"DROP TABLE IF EXISTS {self._dead.popleft()}").fetchall()
+                yield self._connection
+            except (duckdb.Error, RuntimeError, MemoryError, KeyboardInterrupt) as error:
+                raise _failed(kind, code, error) from None
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs now; callable from any thread."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        with self._statement:
+            self._closed = True
+            self._database.close()
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, ...]:
+    rows = connection.execute(f"DESCRIBE {sql}").fetchall()
+    return tuple(Column(name=name, type=type_) for name, type_, *_ in rows)
+
+
+def _failed(kind: type[Error], code: int, error: BaseException) -> Error:
+    match classify(error):
+        case Failure.INTERRUPTED:
+            return PostProcessingError("the query was interrupted", code=503, fix="The released rows are kept.")
+        case Failure.OUT_OF_MEMORY:
+            return PostProcessingError("finishing the result needed more memory than it may use", code=504)
+        case _:
+            return kind(f"over the released rows: {first_line(error)}", code=code)

@@ -1,0 +1,146 @@
+"""A finished result: a table in scratch, served as Python values, Arrow, frames and files."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from dpsql.engine import result_files
+from dpsql.engine.failures import first_line
+from dpsql.engine.quoting import quote_identifier
+from dpsql.engine.sources import Column
+from dpsql.errors import InterfaceError, PostProcessingError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Row = tuple[Any, ...]
+
+
+class ScratchResult:
+    """Rows in their order. fetch* continue where the last one stopped; everything else serves all rows, each time."""
+
+    def __init__(
+        self,
+        cursor: Callable[[], duckdb.DuckDBPyConnection],
+        table: str,
+        columns: tuple[Column, ...],
+        forget: Callable[[str], object],
+    ) -> None:
+        self.columns = columns
+        self._new_cursor = cursor
+        names = ", ".join(f"c{i} AS {quote_identifier(column.name)}" for i, column in enumerate(columns))
+        self._sql = f"SELECT {names} FROM {table}"
+        self._table = table
+        self._open: duckdb.DuckDBPyConnection | None = None
+        self._forget = weakref.finalize(self, forget, table)
+
+    def fetchall(self) -> list[Row]:
+        """The rows not yet fetched."""
+        with _values():
+            return self._rows().fetchall()
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """At most `size` more rows; an empty list after the last."""
+        with _values():
+            return self._rows().fetchmany(size)
+
+    def fetchone(self) -> Row | None:
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def __iter__(self) -> Iterator[Row]:
+        while rows := self.fetchmany(2048):
+            yield from rows
+
+    def __len__(self) -> int:
+        """How many rows there are in all."""
+        rows: list[tuple[int]] = self._cursor().execute(f"SELECT count(*) FROM {self._table}").fetchall()
+        return rows[0][0]
+
+    def _rows(self) -> duckdb.DuckDBPyConnection:
+        if self._open is None:
+            self._open = self._cursor().execute(self._sql)
+        return self._open
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        if not self._forget.alive:
+            raise InterfaceError("the result is closed", code=602)
+        return self._new_cursor()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows as an Arrow stream; needs no pyarrow."""
+        return self._cursor().sql(self._sql).__arrow_c_stream__(requested_schema)
+
+    def df(self) -> pandas.DataFrame:
+        """All rows as a pandas frame."""
+        with _package("pandas", "pandas"), _values():
+            return self._cursor().execute(self._sql).df()
+
+    def arrow(self) -> pyarrow.Table:
+        """All rows as a pyarrow table."""
+        with _package("pyarrow", "dpsql[arrow]"):
+            import pyarrow
+
+            return pyarrow.table(self)
+
+    def polars(self) -> polars.DataFrame:
+        """All rows as a polars frame."""
+        with _package("polars", "dpsql[polars]"):
+            import polars
+
+            return polars.DataFrame(self)
+
+    def write(self, path: Path, format: str) -> None:  # noqa: A002 - the word every writer of files uses
+        """All rows into a file: "csv" (a header, empty for NULL), "json" (a list of objects), "parquet"."""
+        match format:
+            case "csv":
+                result_files.write_csv(path, self.columns, self._all())
+            case "json":
+                result_files.write_json(path, self.columns, self._all())
+            case "parquet":
+                result_files.write_parquet(path, self.arrow())
+            case _:
+                raise InterfaceError(f"unknown format {format}", fix="Choose csv, json or parquet.")
+
+    def _all(self) -> Iterator[Row]:
+        with _values():
+            rows = self._cursor().execute(self._sql)
+            while batch := rows.fetchmany(2048):
+                yield from batch
+
+    def close(self) -> None:
+        """Give the rows up; scratch drops them before its next statement."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+        self._forget()
+
+    def __repr__(self) -> str:
+        return f"<{len(self.columns)} columns of released rows>"
+
+
+@contextmanager
+def _values() -> Iterator[None]:
+    """Some values have no Python form (dates beyond year 9999, 'infinity')."""
+    try:
+        yield
+    except (duckdb.Error, ValueError, OverflowError) as error:
+        raise PostProcessingError(f"a value cannot be fetched: {first_line(error)}", code=502) from None
+
+
+@contextmanager
+def _package(name: str, install: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != name:
+            raise
+        raise InterfaceError(f"this needs {name}", fix=f"Install it: pip install '{install}'.") from None

@@ -1,0 +1,175 @@
+"""A frame copied once into the database, so that no cell can make it fail and none changes how another is read.
+
+Numbers, booleans and times keep their dtype; every other cell becomes text by itself, or NULL where it has none. The
+catalog's types are applied later, by TRY_CAST, as for a file. Only a frame's shape can be refused (305).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from dpsql.engine.loading import Forward, load_columns, registered
+from dpsql.engine.quoting import quote_identifier, repeated
+from dpsql.engine.sources import Array, ArrowStream
+from dpsql.engine.text_cells import text_cells
+from dpsql.errors import SourceError
+
+_KEPT = {"BOOLEAN", "VARCHAR", "DATE", "FLOAT", "DOUBLE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+_KEPT |= {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
+_FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
+
+
+def snapshot(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, data: object) -> None:
+    """CREATE TABLE sql_name with the rows of `data`. SourceError 305 if it is no frame."""
+    if _is_pandas(data):
+        columns = _pandas_columns(table, data)
+    elif isinstance(data, Mapping):
+        columns = _mapping_columns(table, data)
+    else:
+        stream = _stream(data)
+        if stream is None:
+            raise refuse(table, f"a {type(data).__name__} is not a frame")
+        _arrow_table(connection, table, sql_name, stream)
+        return
+    if not columns:
+        raise refuse(table, "its frame has no columns")
+    if len({len(values) for values in columns.values()}) != 1:
+        raise refuse(table, "its columns have different lengths")
+    load_columns(connection, f"TABLE {sql_name}", columns)
+
+
+def _is_pandas(data: object) -> bool:
+    """Without importing pandas: only who has made a frame has loaded it."""
+    return any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pandas") for cls in type(data).__mro__)
+
+
+def _names(table: str, names: Sequence[object]) -> tuple[str, ...]:
+    """The columns' names. Messages give positions: a frame read without a header has a person's row for names."""
+    checked: list[str] = []
+    for position, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not name or "\0" in name or not name.isprintable():
+            raise refuse(table, f"the name of column {position} is not a plain text")
+        checked.append(str(name))
+    if repeated(checked) is not None:
+        raise refuse(table, "two columns have the same name (names are compared without case)")
+    return tuple(checked)
+
+
+def _mapping_columns(table: str, data: Mapping[Any, Any]) -> dict[str, Array]:
+    names = _names(table, list(data))
+    return {name: _array(table, name, values) for name, values in zip(names, data.values(), strict=True)}
+
+
+def _array(table: str, name: str, values: object) -> Array:
+    if hasattr(values, "dtype") and not isinstance(values, np.ndarray):
+        return _series(values) if hasattr(values, "isna") else _array(table, name, np.asarray(values))
+    if isinstance(values, np.ndarray):
+        array = values
+    elif isinstance(values, (list, tuple)):
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    else:
+        raise refuse(table, f"column {name} is neither an array nor a list")
+    if array.ndim != 1:
+        raise refuse(table, f"column {name} is not one-dimensional")
+    return robust(array)
+
+
+def _pandas_columns(table: str, frame: Any) -> dict[str, Array]:
+    names = _names(table, list(frame.columns))
+    return {name: _series(frame.iloc[:, i]) for i, name in enumerate(names)}
+
+
+def _series(series: Any) -> Array:
+    """A pandas Series by what its dtype is."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return robust(series.to_numpy())
+    if hasattr(dtype, "categories"):
+        return _categories(series)
+    if dtype.kind == "M":
+        naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(series.dt, "tz", None) else series
+        return robust(naive.astype("datetime64[us]").to_numpy())
+    if dtype.kind in "biuf" and hasattr(dtype, "numpy_dtype"):
+        mask = series.isna().to_numpy(dtype=bool)
+        return np.ma.MaskedArray(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), mask)
+    return text_cells(series.to_numpy(dtype=object, na_value=None))
+
+
+def _categories(series: Any) -> Array:
+    codes = series.cat.codes.to_numpy()
+    values = _series(series.cat.categories.to_series())
+    if len(values) == 0:
+        return np.full(len(codes), None, dtype=object)
+    mask = (codes < 0) | np.ma.getmaskarray(values)[np.maximum(codes, 0)]
+    return np.ma.MaskedArray(np.ma.getdata(values)[np.maximum(codes, 0)], mask)
+
+
+def robust(array: Array) -> Array:
+    """The array in a dtype DuckDB reads without ever failing."""
+    match array.dtype.kind:
+        case "b" | "i" | "u":
+            return array
+        case "f":
+            return array if array.dtype.itemsize in (4, 8) else _double(array)
+        case "M":
+            return _microseconds(array)
+        case _:
+            cells = text_cells(np.ma.getdata(array).astype(object))
+            cells[np.ma.getmaskarray(array)] = None
+            return cells
+
+
+def _double(array: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
+
+
+def _microseconds(array: Array) -> Array:
+    """A time that microseconds cannot hold is NULL: numpy would wrap it around."""
+    micro = np.ma.getdata(array).astype("datetime64[us]")
+    lost = np.isnat(micro) | np.ma.getmaskarray(array)
+    if np.datetime_data(array.dtype)[0] not in ("us", "ns", "ps", "fs", "as"):
+        lost |= micro.astype(array.dtype) != np.ma.getdata(array)
+    return np.ma.MaskedArray(micro, lost)
+
+
+def _stream(data: object) -> ArrowStream | None:
+    """What has to be asked first: a polars LazyFrame to collect, a pyarrow Dataset to read."""
+    for method in ("collect", "to_table"):
+        if not isinstance(data, ArrowStream) and callable(getattr(data, method, None)):
+            data = getattr(data, method)()
+    return data if isinstance(data, ArrowStream) else None
+
+
+def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, stream: ArrowStream) -> None:
+    names = getattr(getattr(stream, "schema", None), "names", None) or getattr(stream, "columns", None)
+    checked = _names(table, list(names)) if names is not None and not callable(names) else None
+    failed = False
+    try:
+        with registered(connection, Forward(stream)) as view:
+            described = connection.execute(f"DESCRIBE SELECT * FROM {view}").fetchall()
+            _names(table, checked or [name for name, *_ in described])
+            items = ", ".join(_arrow_item(name, type_) for name, type_, *_ in described)
+            connection.execute(f"CREATE TABLE {sql_name} AS SELECT {items} FROM {view}").fetchall()
+    except (duckdb.Error, TypeError, ValueError, RuntimeError):
+        failed = True  # the message may quote a cell
+    if failed:
+        raise refuse(table, "its Arrow data cannot be read (a type DuckDB does not know, or text that is not UTF-8)")
+
+
+def _arrow_item(name: str, type_: str) -> str:
+    column = quote_identifier(name)
+    if type_ in _KEPT or type_.startswith("DECIMAL("):
+        return column
+    if type_ == "TIMESTAMP WITH TIME ZONE":
+        return f"TRY_CAST({column} AS TIMESTAMP) AS {column}"  # in UTC, the pinned zone
+    return f"TRY_CAST({column} AS VARCHAR) AS {column}"
+
+
+def refuse(table: str, what: str) -> SourceError:
+    return SourceError(f"table {table}: {what}", code=305, fix=_FIX)

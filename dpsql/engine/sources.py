@@ -1,0 +1,67 @@
+"""What a table's rows come from, as plain values; what a column is, and what data may be handed over for loading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]  # a numpy.ma.MaskedArray is one
+Columns = Mapping[str, Array]
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """Whatever exports rows through the Arrow C interface; neither side needs pyarrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Files of one table: exact paths or globs.
+
+    CSV only: delimiter, quote ("" for none), escape; header, and where it is False the columns' names in order.
+    exact_text: text columns in which two different values must never be read as one (a unit). Parquet files may hold
+    bytes that are not UTF-8 and are read as "?"; in these columns a value with a "?" is NULL instead.
+    """
+
+    paths: tuple[Path, ...]
+    kind: Literal["parquet", "csv"]
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = '"'
+    header: bool = True
+    names: tuple[str, ...] = ()
+    exact_text: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A table of a .duckdb file."""
+
+    path: Path
+    schema: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A frame in memory: pandas, polars, pyarrow, a DuckDB relation, anything with __arrow_c_stream__, or a mapping
+    of names to arrays. It is copied when the vault opens; later changes to it are not seen."""
+
+    data: object
+
+
+Source = Files | Database | Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column as the engine describes it; type is DuckDB's name for its type."""
+
+    name: str
+    type: str
