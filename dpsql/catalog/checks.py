@@ -27,20 +27,29 @@ def check_tables(reader: Reader, tables: Sequence[TableSpec]) -> Type | None:
     return _unit_type(reader, private)
 
 
+def place_of(reader: Reader, table: TableSpec, column: str = "") -> str:
+    """Where the column stands, or the table's unit."""
+    return reader.places.get((table.name, column), table.where)
+
+
 def _check_unit_column(reader: Reader, table: TableSpec) -> None:
     if table.unit_column is None:
         return
     column = table.column(table.unit_column)
+    if column is None and reader.was_listed(table.name, table.unit_column):
+        return
     if column is None:
         fix = did_you_mean(table.unit_column, (column.name for column in table.columns))
-        reader.problem(table.where, f"the unit {quoted(table.unit_column)} is no column of {quoted(table.name)}", fix)
+        reader.problem(
+            place_of(reader, table), f"the unit {quoted(table.unit_column)} is no column of {quoted(table.name)}", fix
+        )
         return
     if column.type.kind not in (Kind.INTEGER, Kind.TEXT):
         what = f"the unit {quoted(column.name)} is a {column.type}"
-        reader.problem(table.where, what, "a unit is an integer or text, which compare exactly")
+        reader.problem(place_of(reader, table), what, "a unit is an integer or text, which compare exactly")
     if column.interval != EVERYTHING or column.keys is not None or column.keys_from is not None:
         what = f"the unit {quoted(column.name)} has bounds or keys"
-        reader.problem(table.where, what, "remove them: clamping would make two units one")
+        reader.problem(place_of(reader, table), what, "remove them: clamping would make two units one")
 
 
 def _check_path(reader: Reader, table: TableSpec, by_name: Tables) -> None:
@@ -50,29 +59,33 @@ def _check_path(reader: Reader, table: TableSpec, by_name: Tables) -> None:
     target = by_name.get(fold(path.through))
     if target is None:
         what = f"the unit path of {quoted(table.name)} goes through {quoted(path.through)}, which is no table"
-        reader.problem(table.where, what, did_you_mean(path.through, (other.name for other in by_name.values())))
+        reader.problem(
+            place_of(reader, table), what, did_you_mean(path.through, (other.name for other in by_name.values()))
+        )
         return
     if target.public or target.row_is_unit:
         why = "is public" if target.public else "has rows as units"
         what = f"the unit path of {quoted(table.name)} goes through {quoted(target.name)}, which {why}"
-        reader.problem(table.where, what, "a path ends in a table with a unit column")
+        reader.problem(place_of(reader, table), what, "a path ends in a table with a unit column")
         return
     for mine, other in path.on:
         _check_pair(reader, table, mine, target, other)
     if not _ends(table, by_name):
         what = f"the unit path of {quoted(table.name)} comes back to itself"
-        reader.problem(table.where, what, "a path ends in a table with a unit column")
+        reader.problem(place_of(reader, table), what, "a path ends in a table with a unit column")
 
 
 def _check_pair(reader: Reader, table: TableSpec, mine: str, target: TableSpec, other: str) -> None:
     here, there = table.column(mine), target.column(other)
     for column, name, owner in ((here, mine, table), (there, other, target)):
-        if column is None:
+        if column is None and not reader.was_listed(owner.name, name):
             fix = did_you_mean(name, (column.name for column in owner.columns))
-            reader.problem(table.where, f"the unit path names {quoted(name)}, no column of {quoted(owner.name)}", fix)
+            reader.problem(
+                place_of(reader, table), f"the unit path names {quoted(name)}, no column of {quoted(owner.name)}", fix
+            )
     if here is not None and there is not None and here.type != there.type:
         what = f"the unit path joins {quoted(mine)} ({here.type}) with {quoted(other)} ({there.type})"
-        reader.problem(table.where, what, "declare them with one type")
+        reader.problem(place_of(reader, table), what, "declare them with one type")
 
 
 def _ends(table: TableSpec, by_name: Tables) -> bool:
@@ -94,15 +107,19 @@ def _check_keys_from(reader: Reader, table: TableSpec, by_name: Tables) -> None:
         source, name = column.keys_from
         target = by_name.get(fold(source))
         found = None if target is None else target.column(name)
-        place = f"keys of {quoted(column.name)} in {quoted(table.name)}"
+        place = f"keys of {quoted(column.name)}"
+        where = place_of(reader, table, column.name)
+        if target is not None and found is None and reader.was_listed(target.name, name):
+            continue
         if target is None or found is None:
-            reader.problem(table.where, f"{place} come from {quoted(f'{source}.{name}')}, which is no column", "")
+            fix = "name a column of a public table of this catalog"
+            reader.problem(where, f"{place} come from {quoted(f'{source}.{name}')}, which is no column", fix)
         elif not target.public:
             fix = "keys come from a public table: make a list of them"
-            reader.problem(table.where, f"{place} come from {quoted(target.name)}, which is private", fix)
+            reader.problem(where, f"{place} come from {quoted(target.name)}, which is private", fix)
         elif found.type != column.type:
             what = f"{place} are {found.type}, and the column is {column.type}"
-            reader.problem(table.where, what, "declare them with one type")
+            reader.problem(where, what, "declare them with one type")
 
 
 def _unit_type(reader: Reader, private: Sequence[TableSpec]) -> Type | None:
@@ -114,7 +131,7 @@ def _unit_type(reader: Reader, private: Sequence[TableSpec]) -> Type | None:
             if len(found) > 1:
                 (first, name), *_ = found.items()
                 what = f"the unit is {first} in {quoted(name)} and {column.type} in {quoted(table.name)}"
-                reader.problem(table.where, what, "declare all unit columns with one type")
+                reader.problem(place_of(reader, table), what, "declare all unit columns with one type")
                 break
     if any(table.row_is_unit for table in private):
         return BIGINT

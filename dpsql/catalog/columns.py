@@ -7,7 +7,7 @@ from fractions import Fraction
 from dpsql.catalog.model import ColumnSpec, fold
 from dpsql.catalog.reading import Reader, described, quoted
 from dpsql.catalog.tree import Fields, Items, Scalar, Tree, printable
-from dpsql.catalog.values import read_bound, read_key, read_type
+from dpsql.catalog.values import article, read_bound, read_key, read_type
 from dpsql.domain.facts import KEY_LIMIT, Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
@@ -36,6 +36,7 @@ def read_columns(reader: Reader, tree: Tree, table: str) -> tuple[ColumnSpec, ..
             reader.problem(where, what, "rename one of them in the data")
             continue
         seen[fold(name)] = name
+        reader.places[table, name] = entry.where
         column = read_column(reader, name, where, entry)
         if column is not None:
             columns.append(column)
@@ -124,8 +125,8 @@ def _key_list(reader: Reader, tree: Items, type_: Type) -> Keys | None:
         key = read_key(reader, item, type_)
         if key is None:
             continue
-        if key[0] in keys:
-            reader.problem(item.where, f"the key {described(item)} is given twice", "remove one of them")
+        if key[0] in keys and isinstance(item, Scalar):
+            reader.problem(item.where, f"the key {quoted(item.text)} is given twice", "remove one of them")
         keys[key[0]] = None
     return tuple(keys)
 
@@ -137,7 +138,9 @@ def _key_range(reader: Reader, tree: Fields, type_: Type) -> Keys | None:
         reader.problem(tree.where, "a key range needs from and to", "write {from: 1, to: 12}")
         return None
     if type_.kind not in (Kind.INTEGER, Kind.DATE):
-        reader.problem(tree.where, f"a {type_} column has no key range", "only integers and dates: list the keys")
+        reader.problem(
+            tree.where, f"{article(type_)} column has no key range", "only integers and dates: list the keys"
+        )
         return None
     low, high = read_bound(reader, start[1], type_, "from"), read_bound(reader, stop[1], type_, "to")
     if low is None or high is None:

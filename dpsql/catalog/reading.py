@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpsql.catalog.model import Amount
+from dpsql.catalog.model import Amount, fold
 from dpsql.catalog.tree import Fields, Items, Scalar, Tree, Unreadable, printable
 from dpsql.errors import Problem
 
@@ -18,9 +18,14 @@ NAME_LIMIT = 255
 
 @dataclass(slots=True)
 class Reader:
-    """Collects every problem of one catalog."""
+    """Collects every problem of one catalog, and where the things stand that are checked against each other later."""
 
     problems: list[Problem] = field(default_factory=list)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)  # (table, column, or "" for its unit)
+
+    def was_listed(self, table: str, column: str) -> bool:
+        """Whether the column was written down; one that could not be read was reported there, and once is enough."""
+        return any(owner == table and fold(name) == fold(column) for owner, name in self.places)
 
     def problem(self, where: str, what: str, fix: str) -> None:
         self.problems.append(Problem(where, what, fix))

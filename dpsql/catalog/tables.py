@@ -39,6 +39,7 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
     if fields is None:
         return None
     columns = _columns(reader, fields, name, where)
+    reader.places[name, ""] = fields.at("unit") if "unit" in fields.entries else where
     public = _flag(reader, fields, "public")
     unit = _public_unit(reader, fields) if public else _private_unit(reader, fields, name, where)
     private = not public
@@ -59,7 +60,7 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
         row_is_unit=unit.row,
         caps=caps,
         key_caps=_key_caps(reader, fields) if private else (),
-        max_sum=_max_sum(reader, fields, columns) if private else MappingProxyType({}),
+        max_sum=_max_sum(reader, fields, name, columns) if private else MappingProxyType({}),
         min_units=min_units or 0,
         where=where,
     )
@@ -179,7 +180,7 @@ def _one_key_caps(reader: Reader, tree: Tree) -> KeyCaps | None:
 
 
 def _max_sum(
-    reader: Reader, fields: Fields, columns: tuple[ColumnSpec, ...]
+    reader: Reader, fields: Fields, table: str, columns: tuple[ColumnSpec, ...]
 ) -> Mapping[str, tuple[Fraction, Fraction]]:
     """max_sum: {column: [low, high]}: what one unit adds to one group's SUM in total."""
     entry = fields.entries.get("max_sum")
@@ -190,6 +191,8 @@ def _max_sum(
     by_name = {fold(column.name): column for column in columns}
     for name, (where, bounds) in tree.entries.items():
         column = by_name.get(fold(name))
+        if column is None and reader.was_listed(table, name):
+            continue
         if column is None or not column.type.is_numeric:
             reader.problem(
                 where, f"max_sum names {quoted(name)}, which is no numeric column", "name one of the columns"

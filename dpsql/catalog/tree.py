@@ -68,7 +68,7 @@ def number_of(text: str) -> int | Fraction | Unreadable:
     except InvalidOperation:  # an exponent of twenty digits
         return Unreadable("a number out of range")
     if not decimal.is_finite():
-        return Unreadable("not a finite number")
+        return Unreadable("NaN or infinite")
     if len(text) > 400 or (decimal != 0 and not -400 < decimal.adjusted() < 400):
         return Unreadable("a number out of range")
     exact = Fraction(decimal) if decimal != 0 else Fraction(0)
@@ -130,7 +130,7 @@ def plain_value(value: object) -> Value:
             return int(value)
         case numbers.Real():
             real = float(value)
-            return Fraction(Decimal(float.__repr__(real))) if math.isfinite(real) else Unreadable("not a finite number")
+            return Fraction(Decimal(float.__repr__(real))) if math.isfinite(real) else Unreadable("NaN or infinite")
         case _ if type(value).__name__ in ("bool", "bool_") and type(value).__module__ == "numpy":
             return bool(value)
         case _:

@@ -65,7 +65,7 @@ def read_type(reader: Reader, tree: Tree) -> Type | None:
 def read_bound(reader: Reader, tree: Tree, type_: Type, what: str) -> Fraction | None:
     """A bound of an orderable column, exact, in the planner's units."""
     if type_.kind in (Kind.TEXT, Kind.BOOLEAN):
-        reader.problem(tree.where, f"a {type_} column has no bounds", f"remove {what}, or declare keys")
+        reader.problem(tree.where, f"{article(type_)} column has no bounds", f"remove {what}, or declare keys")
         return None
     value = _atom(reader, tree, type_, what)
     return None if value is None or isinstance(value, str) else Fraction(value)
@@ -105,7 +105,7 @@ def _atom(reader: Reader, tree: Tree, type_: Type, what: str) -> Atom:
         Kind.DATE: "write a date as 2020-12-31",
         Kind.TIMESTAMP: "write a timestamp as 2020-12-31 23:59:59, without a zone",
     }.get(type_.kind, "write a number")
-    reader.problem(tree.where, f"{what} of a {type_} column cannot be {described(tree)}", fix)
+    reader.problem(tree.where, f"{what} of {article(type_)} column cannot be {described(tree)}", fix)
     return None
 
 
@@ -123,6 +123,10 @@ def _number(reader: Reader, tree: Tree, value: Fraction, type_: Type, what: str)
         reader.problem(tree.where, f"{what} {described(tree)} is no {type_}", "use a value the column can hold")
         return None
     return value.numerator if type_.kind is Kind.INTEGER else value
+
+
+def article(type_: Type) -> str:
+    return f"an {type_}" if type_.kind is Kind.INTEGER else f"a {type_}"
 
 
 def _since_epoch(value: datetime.date, type_: Type) -> int | None:

@@ -80,7 +80,7 @@ def scalar_value(text: str) -> Value:
     if INTEGER.fullmatch(text) or REAL.fullmatch(text):
         return number_of(text)
     if NOT_FINITE.fullmatch(text):
-        return Unreadable("not a finite number")
+        return Unreadable("NaN or infinite")
     return moment(text) or text
 
 
