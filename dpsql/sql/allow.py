@@ -176,6 +176,16 @@ def _window(node: exp.Expr, text: str) -> None:
         raise _refuse(node, text, f"{node.args['over']} behind a function", "Write OVER (…).")
 
 
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+def _unchained(node: exp.Expr, text: str) -> None:
+    if isinstance(node.this, _COMPARISONS) or isinstance(node.expression, _COMPARISONS):
+        raise SqlError(
+            "comparisons cannot be chained", at=span(node, text), fix="Join them with AND, or put one in parentheses."
+        )
+
+
 CHECKS: Mapping[type[exp.Expr], tuple[Check, ...]] = MappingProxyType(
     {
         exp.Select: (_selects_something,),
@@ -195,6 +205,7 @@ CHECKS: Mapping[type[exp.Expr], tuple[Check, ...]] = MappingProxyType(
         exp.Values: (_values,),
         exp.Window: (_window,),
         exp.WindowSpec: (_window_edge,),
+        **dict.fromkeys(_COMPARISONS, (_unchained,)),
     }
 )
 

@@ -15,6 +15,7 @@ from dpsql.errors import Error, Span, SqlError
 from dpsql.sql.clause import setting, take_bounds, take_options
 from dpsql.sql.kinds import Shape, shape
 from dpsql.sql.parameters import Given, number_parameters
+from dpsql.sql.places import place_calls
 from dpsql.sql.statement import ParameterValue, Statement
 from dpsql.sql.tokens import TREE_LIMIT, at, new_dialect, shown, span, tokenize, too_deep
 
@@ -129,6 +130,7 @@ def _checked(
     deepest = _too_deep(tree)
     if deepest is not None:
         raise too_deep(span(deepest, text))
+    place_calls(tree, tokens, text)
     return tree
 
 

@@ -61,6 +61,7 @@ _INSTEAD = {
     "@": "Write abs(x) for an absolute value, and AS before an alias.",
     "!": "Write NOT, or <> for inequality.",
     "<=>": "Write IS NOT DISTINCT FROM.",
+    "^@": "Write starts_with(text, 'start').",
     "#": "Name the column instead of its position.",
     "{": "dpsql has no structs or maps.",
     "`": 'Quote a name with double quotes: "name".',
@@ -229,6 +230,8 @@ def _unclear(text: str, where: Span) -> Error:
     raw = text[where.start : where.end]
     if raw in _INSTEAD:
         return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix=_INSTEAD[raw])
+    if not _WORDLIKE.search(raw):
+        return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix="See `dpsql help sql`.")
     if raw[:1] == "$" or raw[:2] in ("e'", "E'"):
         return Refused(
             "dpsql reads only plain quotes", at=where, code=120, fix="Write 'text', with '' for a quote in it."
@@ -256,8 +259,8 @@ _SEPARATORS = {"SELECT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER",
 _CHAINING = {
     TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.DIV, TokenType.MOD, TokenType.DPIPE,
     TokenType.CARET, TokenType.DSTAR, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.EQ, TokenType.NEQ,
-    TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.DCOLON, TokenType.IS, TokenType.LIKE, TokenType.ILIKE,
-    TokenType.IN, TokenType.BETWEEN, TokenType.COLLATE, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT,
+    TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.DCOLON, TokenType.IS, TokenType.LIKE,
+    TokenType.ILIKE, TokenType.IN, TokenType.BETWEEN, TokenType.COLLATE, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT,
     TokenType.INTERVAL, TokenType.JOIN,
 }  # fmt: skip
 
@@ -315,7 +318,12 @@ def _hull(node: exp.Expr) -> Span | None:
 
 
 def _places(node: exp.Expr) -> Iterator[Span]:
-    for part in node.walk():
-        meta = part._meta  # `meta` would create an empty dict on every node
-        if meta and isinstance(meta.get("start"), int) and isinstance(meta.get("end"), int):
-            yield Span(meta["start"], meta["end"] + 1)
+    return (place for part in node.walk() if (place := own_place(part)) is not None)
+
+
+def own_place(node: exp.Expr) -> Span | None:
+    """What the parser itself says about a node's place."""
+    meta = node._meta  # `meta` would create an empty dict on every node
+    if not meta or not isinstance(meta.get("start"), int) or not isinstance(meta.get("end"), int):
+        return None
+    return Span(meta["start"], meta["end"] + 1)

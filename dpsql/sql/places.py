@@ -1,0 +1,116 @@
+"""Places in the text for the nodes to which sqlglot gives none, and the names calls were written with.
+
+sqlglot drops the place of calls with a grammar of their own (MIN, EXTRACT, STRING_AGG, CAST …). Each is found again
+as the nearest call of its name, not yet taken, to the left of its leftmost part; parts come before the calls around
+them. Places serve messages and column names only; nothing is decided by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from sqlglot import Token, TokenType, exp
+
+from dpsql.sql.tokens import NAME_META, own_place, word
+
+TEXT_META = "dpsql_text"
+
+# The names that sqlglot reads with a grammar of their own, by the class it makes of them.
+NAMES: Mapping[type[exp.Expr], tuple[str, ...]] = MappingProxyType(
+    {
+        exp.ApproxQuantile: ("APPROX_QUANTILE",),
+        exp.ArgMax: ("ARG_MAX", "ARGMAX", "MAX_BY"),
+        exp.ArgMin: ("ARG_MIN", "ARGMIN", "MIN_BY"),
+        exp.Ceil: ("CEIL",),
+        exp.Chr: ("CHR", "CHAR"),
+        exp.Extract: ("EXTRACT",),
+        exp.Floor: ("FLOOR",),
+        exp.GroupConcat: ("STRING_AGG", "GROUP_CONCAT", "LISTAGG", "STRINGAGG"),
+        exp.If: ("IF",),
+        exp.Max: ("MAX",),
+        exp.Min: ("MIN",),
+        exp.PercentileCont: ("QUANTILE_CONT",),
+        exp.PercentileDisc: ("QUANTILE_DISC",),
+        exp.Quantile: ("QUANTILE",),
+        exp.StrPosition: ("POSITION",),
+        exp.Substring: ("SUBSTRING",),
+        exp.Trim: ("TRIM",),
+        exp.TryCast: ("TRY_CAST",),
+        exp.Cast: ("CAST",),
+    }
+)
+_PREFIX_TYPES = {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPNTZ}
+
+
+def place_calls(tree: exp.Expr, tokens: list[Token], text: str) -> None:
+    """Fill in the places of calls and of the types they cast to."""
+    tree.meta[TEXT_META] = text
+    search = _Search(tokens)
+    for node in _parts_first(tree):
+        if type(node) in NAMES and own_place(node) is None:
+            search.place(node)
+        if isinstance(node, exp.Cast):
+            search.place_type(node)
+        if isinstance(node, exp.Interval) and isinstance(node.this, exp.Literal) and own_place(node.this) is None:
+            search.place_interval(node)
+
+
+def _parts_first(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Every node after its descendants, without recursion."""
+    order = list(tree.walk(bfs=False))
+    return reversed(order)
+
+
+class _Search:
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.index_at = {token.start: index for index, token in enumerate(tokens)}
+        self.taken: set[int] = set()
+
+    def place(self, node: exp.Expr) -> None:
+        names = NAMES[type(node)]
+        first = self._edge(node, min)
+        for index in range(first - 1, -1, -1) if first is not None else ():
+            if index not in self.taken and self._is_call(index) and word(self.tokens[index]) in names:
+                self.taken.add(index)
+                node.update_positions(self.tokens[index])
+                node.meta[NAME_META] = self.tokens[index].text
+                return
+
+    def _is_call(self, index: int) -> bool:
+        return index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
+
+    def _edge(self, node: exp.Expr, end: object) -> int | None:
+        """The index of the leftmost (min) or rightmost (max) token that some part of the node is known to stand at."""
+        starts = [place.start for part in node.walk() if (place := own_place(part)) is not None]
+        if not starts:
+            return None
+        return self.index_at.get(min(starts) if end is min else max(starts))
+
+    def place_interval(self, node: exp.Interval) -> None:
+        """INTERVAL 3 DAY and INTERVAL '3 days': sqlglot makes a new literal of the amount."""
+        amount = str(node.name)
+        for index, token in enumerate(self.tokens[:-1]):
+            value = self.tokens[index + 1]
+            same = value.text == amount or value.text.split()[:1] == [amount]
+            if token.token_type is TokenType.INTERVAL and index not in self.taken and same:
+                self.taken.add(index)
+                node.this.update_positions(value)
+                return
+
+    def place_type(self, node: exp.Cast) -> None:
+        target = node.to
+        last = self._edge(node.this, max)
+        if last is None or not isinstance(target, exp.DataType):
+            return
+        before = self.tokens[last - 1] if last else None
+        if before is not None and isinstance(node.this, exp.Literal) and before.token_type in _PREFIX_TYPES:
+            target.update_positions(before)
+            return
+        for index in range(last + 1, len(self.tokens) - 1):
+            sign = self.tokens[index]
+            if index not in self.taken and (sign.token_type is TokenType.DCOLON or word(sign) == "AS"):
+                self.taken.add(index)
+                target.update_positions(self.tokens[index + 1])
+                return
