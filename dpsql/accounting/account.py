@@ -122,6 +122,8 @@ def check_cap(cap: Cap) -> None:
     for part in cap:
         if part is not None and (not isinstance(part, Fraction) or part < 0):
             raise InterfaceError(f"a cap must be an exact amount of at least 0, not {part!r}")
+    if cap[1] is not None and cap[1] >= 1:
+        raise InterfaceError("a cap's delta must be below 1: at 1 everything may be released")
 
 
 def _text(part: Fraction | None) -> str | None:

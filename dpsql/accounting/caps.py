@@ -46,12 +46,18 @@ def limit_of(account: Account, cap: Cap) -> Amount:
     epsilon, delta = cap
     if account.accounting == "approx":
         return Amount(epsilon=epsilon, delta=delta)
-    share = account.keys_share
-    gaussian = (account.delta or ZERO if delta is None else delta) * (1 - share)
+    gaussian = _delta_for_rho(account, cap)
     rho = None
     if epsilon is not None:
         rho = _rho_for(epsilon, gaussian) if gaussian > 0 else ZERO
-    return Amount(epsilon=epsilon, delta=delta, rho=rho, delta_keys=None if delta is None else delta * share)
+    keys = None if delta is None else delta * account.keys_share
+    return Amount(epsilon=epsilon, delta=delta, rho=rho, delta_keys=keys)
+
+
+def _delta_for_rho(account: Account, cap: Cap) -> Fraction:
+    """The part of a cap's δ (of the dataset's, if it has none) that ρ is converted with; always below 1."""
+    delta = cap[1] if cap[1] is not None else account.delta or ZERO
+    return min(delta * (1 - account.keys_share), Fraction(1, 2))
 
 
 def _pairs(account: Account, limit: Amount, cost: Cost) -> tuple[tuple[Fraction | None, Fraction], ...]:
@@ -78,8 +84,7 @@ def amount_spent(account: Account, cap: Cap, spent: Cost) -> Amount:
     """What was spent, for the reader: under zcdp ε is converted from ρ, at the δ that is not for thresholds."""
     if account.accounting == "approx":
         return Amount(epsilon=spent.epsilon, delta=spent.delta)
-    delta = cap[1] or account.delta or DELTA_IF_UNCAPPED
-    gaussian = delta * (1 - account.keys_share)
+    gaussian = _delta_for_rho(account, cap) or DELTA_IF_UNCAPPED
     epsilon = Fraction(repr(loss.epsilon_of_rho(spent.rho, gaussian))) if spent.rho else ZERO
     return Amount(
         epsilon=epsilon,

@@ -13,27 +13,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 
-from dpsql.accounting import caps, ledger_verify
+from dpsql.accounting import ledger_verify
 from dpsql.accounting.account import Account, Balance, Cap, Charge, Receipt, check_cap, check_cost, check_name
-from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, now_after, post, total
+from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, now_after, post
 from dpsql.accounting.ledger_chain import (
     NO_ENTRIES,
     Entry,
     Head,
-    analyst_scope,
-    dataset_scope,
-    grant_scope,
-    limit_scope,
-    month,
     rows_digest,
-    sub_scope,
 )
 from dpsql.accounting.ledger_open import Opened, begin, ledger_exists, memory_store
+from dpsql.accounting.ledger_reckoning import Reckoning
 from dpsql.accounting.ledger_rows import Reading, Writing, tampered
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
@@ -80,6 +74,7 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._subs = subs
+        self._reckoning = Reckoning(account=account, epoch=opened.epoch, subs=subs)
 
     @classmethod
     def open(
@@ -141,7 +136,7 @@ class Ledger:
             if repeated is not None:
                 return repeated
             now = now_after(tip, self._clock)
-            refused = self._refusal(writing, charge.cost, charge.analyst, now)
+            refused = self._reckoning.refusal(writing, charge.cost, charge.analyst, now)
             if refused is not None:
                 raise refused
             entry = post(writing, self._draft_charge(charge, now))
@@ -251,71 +246,13 @@ class Ledger:
         """Would this charge pass now? Writes nothing, promises nothing."""
         self._check_notion(cost)
         with self._store.read() as reading:
-            return self._refusal(reading, cost, analyst, self._read_time(reading))
+            return self._reckoning.refusal(reading, cost, analyst, self._read_time(reading))
 
     def balance(self, analyst: str | None = None) -> Balance:
         """total, spent and left of this connection's budget: the sub-budget's, or the dataset's (of this month, where
         it is monthly); per analyst too, of one or of all."""
         with self._store.read() as reading:
-            now = self._read_time(reading)
-            ceilings = self._ceilings(reading, None, now)
-            names = self._analysts(reading) if analyst is None else (analyst,)
-            own = {name: self._balance(self._analyst_ceiling(reading, name, now)) for name in names}
-            balance = self._balance(ceilings[0])
-        return replace(balance, per_analyst=MappingProxyType(own))
-
-    def _balance(self, ceiling: caps.Ceiling) -> Balance:
-        amount = caps.limit_of(self.account, ceiling.cap)
-        spent = caps.amount_spent(self.account, ceiling.cap, ceiling.spent)
-        return Balance(total=amount, spent=spent, left=caps.amount_left(amount, spent))
-
-    def _analysts(self, reading: Reading) -> tuple[str, ...]:
-        spenders = reading.scopes(self._epoch, analyst_scope("all", ""))
-        return tuple(sorted({*(self.account.analysts or {}), *spenders}))
-
-    # --- caps
-
-    def _refusal(self, reading: Reading, cost: Cost, analyst: str | None, now: int) -> BudgetError | None:
-        if self.account.analysts is not None and analyst not in self.account.analysts:
-            who = "without an analyst's name" if analyst is None else f"as analyst {analyst!r}"
-            return BudgetError(
-                f"nobody may ask {who}",
-                code=403,
-                why="The catalog lists the analysts of this dataset.",
-                fix="Connect with analyst=…, or ask the owner to add the name under `analysts:`.",
-            )
-        per_query = self.account.per_query
-        single = () if per_query is None else (_ceiling("the cap of one query", per_query, ZERO, code=401),)
-        ceilings = (*single, *self._ceilings(reading, analyst, now))
-        return caps.refusal(self.account, ceilings, cost)
-
-    def _ceilings(self, reading: Reading, analyst: str | None, now: int) -> tuple[caps.Ceiling, ...]:
-        """Every cap a charge must pass, the innermost first."""
-        subs = tuple(
-            _ceiling("the sub-budget", cap, total(reading, self._epoch, sub_scope(sub)), code=402)
-            for sub, cap in self._subs
-        )
-        own = () if analyst is None else (self._analyst_ceiling(reading, analyst, now),)
-        window = self._window(now)
-        spent = total(reading, self._epoch, dataset_scope(window))
-        cap = self._effective(reading, self.account.total, None, window)
-        return (*subs, *own, _ceiling(f"the budget of dataset {self.account.dataset!r}", cap, spent))
-
-    def _analyst_ceiling(self, reading: Reading, analyst: str, now: int) -> caps.Ceiling:
-        window = self._window(now)
-        cap = self._effective(reading, (self.account.analysts or {}).get(analyst, (None, None)), analyst, window)
-        spent = total(reading, self._epoch, analyst_scope(window, analyst))
-        return _ceiling(f"the budget of analyst {analyst!r}", cap, spent)
-
-    def _effective(self, reading: Reading, cap: Cap, analyst: str | None, window: str) -> Cap:
-        """The catalog's cap, with what was granted in this window on top, and never above the owner's limit."""
-        granted = total(reading, self._epoch, grant_scope(window, analyst))
-        limit = reading.latest(self._epoch, limit_scope(analyst))
-        raised = caps.raised(cap, granted)
-        return raised if limit is None else caps.lowered(raised, limit.cap)
-
-    def _window(self, now: int) -> str:
-        return month(now) if self.account.per == "month" else "all"
+            return self._reckoning.balance(reading, analyst, self._read_time(reading))
 
     def _check_notion(self, cost: Cost) -> None:
         check_cost(cost)
@@ -396,6 +333,12 @@ class Ledger:
         """The first entry that is not as it was written, or None. printed: a head the owner kept, `count:hash`."""
         return ledger_verify.verify_store(self._store, None if printed is None else Head.parse(printed))
 
+    @staticmethod
+    def verify_file(path: Path, printed: str | None = None) -> BadRow | None:
+        """verify for an existing file that may be too damaged to open; needs no catalog."""
+        ledger_exists(path)
+        return ledger_verify.verify_file(path, None if printed is None else Head.parse(printed))
+
     def head(self) -> str:
         """`count:hash` of the newest entry, for the owner to keep elsewhere."""
         with self._store.read() as reading:
@@ -414,10 +357,6 @@ class Ledger:
 
 
 _STATES = {None: "reserved", "running": "running", "released": "released", "void": "voided"}
-
-
-def _ceiling(who: str, cap: Cap, spent: Cost, *, code: int = 400) -> caps.Ceiling:
-    return caps.Ceiling(who=who, code=code, cap=cap, spent=spent)
 
 
 def _check_why(why: str) -> None:

@@ -11,6 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from dpsql.accounting.ledger_book import effect
 from dpsql.accounting.ledger_chain import KINDS, START, Entry, Head, digest, rows_digest, write_totals
@@ -39,6 +40,18 @@ def verify_store(store: Store, printed: Head | None = None) -> BadRow | None:
             return _verify(reading, head, needs_head=store.path is not None, printed=printed)
     except TamperedLedger as problem:
         return BadRow(row=None, why=f"{problem.what}. {problem.why}".strip())
+
+
+def verify_file(path: Path, printed: Head | None = None, *, timeout: float = 30.0) -> BadRow | None:
+    """The same for a file that may be too damaged to open."""
+    try:
+        store = Store(path, timeout=timeout, crash_point=lambda name: None)
+    except TamperedLedger as problem:
+        return BadRow(row=None, why=f"{problem.what}. {problem.why}".strip())
+    try:
+        return verify_store(store, printed)
+    finally:
+        store.close()
 
 
 def _verify(reading: Reading, head: Head | None, *, needs_head: bool, printed: Head | None) -> BadRow | None:
