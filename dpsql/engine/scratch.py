@@ -26,7 +26,8 @@ from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import ArrowStream, Column, Columns
-from dpsql.errors import Error, InterfaceError, PostProcessingError, SqlError
+from dpsql.engine.statements import is_one_select
+from dpsql.errors import Error, InterfaceError, InternalError, PostProcessingError, SqlError
 
 _RESULTS = "dpsql_results"
 
@@ -114,6 +115,9 @@ class Scratch:
 
 
 def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, ...]:
+    if not is_one_select(connection, sql):
+        connection.extract_statements(sql)  # a syntax error speaks for itself
+        raise InternalError("scratch was given something else than one SELECT")
     rows = connection.execute(f"DESCRIBE {sql}").fetchall()
     return tuple(Column(name=name, type=type_) for name, type_, *_ in rows)
 

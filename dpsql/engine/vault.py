@@ -21,6 +21,7 @@ from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
 from dpsql.engine.sources import Array, ArrowStream, Column, Columns, Source
+from dpsql.engine.statements import is_one_select
 from dpsql.errors import ExecutionError, InterfaceError, InternalError
 
 OwnerLog = Callable[[str], None]
@@ -76,7 +77,7 @@ class Vault:
         try:
             for name, data in (loads or {}).items():
                 _load(cursor, name, data)
-            columns, wrong = _fetch(cursor.execute(sql))
+            columns, wrong = _fetch(cursor, sql)
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
             failure = classify(error)
             self._tell_owner(error)
@@ -129,8 +130,11 @@ def _load(cursor: duckdb.DuckDBPyConnection, name: str, data: Columns | ArrowStr
         load_stream(cursor, table, data)
 
 
-def _fetch(cursor: duckdb.DuckDBPyConnection) -> tuple[dict[str, Array], str]:
+def _fetch(cursor: duckdb.DuckDBPyConnection, sql: str) -> tuple[dict[str, Array], str]:
     """The columns, or what is wrong with them: anything but BIGINT and VARCHAR would be fetched inexactly."""
+    if not is_one_select(cursor, sql):
+        return {}, "the vault was given something else than one SELECT"
+    cursor.execute(sql)
     described = [(column[0], str(column[1])) for column in cursor.description or ()]
     names = [name for name, _ in described]
     for name, type_ in described:
