@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dpsql.mechanisms.lattice import coin_exp, coins_exp, uniform_below
 
-_BLOCK = 1 << 20  # scores handled at once
+_BLOCK = 1 << 16  # scores handled at once: the arrays stay in the cache
 _WORD = 1 << 64
 _DENOMINATOR_LIMIT = 1 << 62
 

@@ -1,0 +1,1 @@
+"""Independent implementations, in an environment of their own: dpsql neither needs nor imports them."""
