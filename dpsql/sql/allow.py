@@ -11,16 +11,20 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from dpsql.catalog.model import fold
 from dpsql.errors import Error, Refused, Span, SqlError
-from dpsql.sql import relational
-from dpsql.sql.calls import AGGREGATES, SCALARS, WINDOWS
+from dpsql.sql import functions, relational
+from dpsql.sql.calls import AGGREGATES, WINDOWS
+from dpsql.sql.places import written_name
 from dpsql.sql.refusals import ARGUMENTS, NODES
 from dpsql.sql.statement import Statement
 from dpsql.sql.tokens import span
 
 Allowed = Mapping[type[exp.Expr], frozenset[str]]
 
-ALLOWED: Allowed = MappingProxyType({**SCALARS, **AGGREGATES, **WINDOWS, **relational.ALLOWED})
+ALLOWED: Allowed = MappingProxyType(
+    {**{kind: names for kind, names in functions.ALLOWED.items()}, **AGGREGATES, **WINDOWS, **relational.ALLOWED}
+)
 
 
 def allow(statement: Statement) -> None:
@@ -51,8 +55,24 @@ def _is_set(value: object) -> bool:
 
 
 def _refused_node(node: exp.Expr, text: str) -> Refused:
+    if isinstance(node, exp.Func) and type(node).__name__ not in NODES:
+        return _unknown_function(node, text)
     what, fix = NODES.get(type(node).__name__, (_words(type(node).__name__), "See `dpsql help sql` for what there is."))
     return Refused(f"dpsql does not answer {what}", code=120, at=span(node, text), fix=fix)
+
+
+def _unknown_function(node: exp.Func, text: str) -> Refused:
+    """A function that sqlglot knows and dpsql does not."""
+    name = fold(written_name(node) or node.sql_names()[0])
+    why, instead = functions.REFUSED.get(name, ("", ""))
+    near = functions.suggest(name)
+    return Refused(
+        f"{name} is not a function dpsql knows",
+        code=107,
+        at=span(node, text),
+        why=why,
+        fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
+    )
 
 
 def _refused_argument(node: exp.Expr, name: str, text: str) -> Refused:

@@ -1,4 +1,4 @@
-"""The calls of the allow-list: sqlglot's classes for aggregates, window functions, operators and scalar functions."""
+"""The calls of the allow-list that are no scalar functions: sqlglot's classes for aggregates and window functions."""
 
 from __future__ import annotations
 
@@ -74,70 +74,5 @@ WINDOWS: Arguments = MappingProxyType(
         **_all("this", (exp.Ntile, exp.FirstValue, exp.LastValue)),
         **_all("this offset default", (exp.Lag, exp.Lead)),
         **_all("this offset", (exp.NthValue,)),
-    }
-)
-
-_BINARY = (
-    exp.And,
-    exp.Or,
-    exp.EQ,
-    exp.NEQ,
-    exp.GT,
-    exp.GTE,
-    exp.LT,
-    exp.LTE,
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.IntDiv,
-    exp.Mod,
-    exp.Pow,
-    exp.Is,
-    exp.NullSafeEQ,
-    exp.NullSafeNEQ,
-    exp.Escape,
-    exp.Nullif,
-    exp.Left,
-    exp.Right,
-    exp.Extract,
-)
-_UNARY = (
-    exp.Not,
-    exp.Neg,
-    exp.Abs,
-    exp.Sqrt,
-    exp.Ln,
-    exp.Exp,
-    exp.Sign,
-    exp.Lower,
-    exp.Upper,
-    exp.Length,
-    exp.Year,
-    exp.Month,
-    exp.Day,
-    exp.Quarter,
-    exp.Week,
-    exp.Floor,
-    exp.Ceil,
-)
-SCALARS: Arguments = MappingProxyType(
-    {
-        **_all("this expression", _BINARY),
-        **_all("this", _UNARY),
-        **_all("this expression typed safe", (exp.Div,)),
-        **_all("this expression safe", (exp.DPipe,)),
-        **_all("this expression negate", (exp.Like, exp.ILike)),
-        **_all("this low high", (exp.Between,)),
-        **_all("this ifs default", (exp.Case,)),
-        **_all("this true false", (exp.If,)),
-        **_all("this to safe", (exp.TryCast,)),
-        **_all("this to", (exp.Cast,)),
-        **_all("this expressions", (exp.Coalesce,)),
-        **_all("this expressions ignore_nulls", (exp.Least, exp.Greatest)),
-        **_all("this decimals", (exp.Round,)),
-        **_all("this unit", (exp.TimestampTrunc, exp.DateTrunc)),
-        **_all("this start length", (exp.Substring,)),
-        **_all("this position expression", (exp.Trim,)),
-        **_all("this expression unit date_part_boundary", (exp.DateDiff,)),
     }
 )

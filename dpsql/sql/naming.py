@@ -11,9 +11,9 @@ from sqlglot import exp
 from dpsql.catalog.model import fold
 from dpsql.sql.keywords import KEYWORDS
 from dpsql.sql.naming_queries import show_query, show_window
-from dpsql.sql.places import TEXT_META
+from dpsql.sql.places import TEXT_META, written_name
 from dpsql.sql.statement import frozen
-from dpsql.sql.tokens import NAME_META, own_place, span
+from dpsql.sql.tokens import own_place, span
 
 
 def column_name(node: exp.Expr) -> str:
@@ -41,7 +41,7 @@ def _show(node: exp.Expr) -> str:
     if printer is not None:
         return printer(node)
     operator = _OPERATORS.get(type(node))
-    if operator is not None and not _written_name(node):  # POWER(x, 2) is x ^ 2 to sqlglot
+    if operator is not None and not written_name(node):  # POWER(x, 2) is x ^ 2 to sqlglot
         return f"({_show(node.this)} {operator} {_show(node.expression)})"
     return _call(_called(node), _arguments(node))
 
@@ -58,11 +58,7 @@ def _called(node: exp.Expr) -> str:
     """The name a call was written with, else sqlglot's first name for its class."""
     if isinstance(node, exp.Anonymous):
         return str(node.name)
-    return _written_name(node) or (node.sql_names()[0] if isinstance(node, exp.Func) else type(node).__name__)
-
-
-def _written_name(node: exp.Expr) -> str:
-    return str(node._meta.get(NAME_META) or "") if node._meta else ""
+    return written_name(node) or (node.sql_names()[0] if isinstance(node, exp.Func) else type(node).__name__)
 
 
 def _arguments(node: exp.Expr) -> str:
@@ -331,7 +327,7 @@ _PRINTERS: Mapping[type[exp.Expr], Callable[[exp.Expr], str]] = MappingProxyType
         exp.Coalesce: lambda node: f"COALESCE({_arguments(node)})",
         exp.Column: _column,
         exp.Count: _count,
-        exp.CurrentDate: lambda node: f"{_written_name(node)}()" if _written_name(node) else "current_date",
+        exp.CurrentDate: lambda node: f"{written_name(node)}()" if written_name(node) else "current_date",
         exp.DateDiff: _difference,
         exp.DateTrunc: _truncated,
         exp.Distinct: lambda node: f"DISTINCT {_list(node.expressions)}",

@@ -43,6 +43,11 @@ NAMES: Mapping[type[exp.Expr], tuple[str, ...]] = MappingProxyType(
 _PREFIX_TYPES = {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPNTZ}
 
 
+def written_name(node: exp.Expr) -> str:
+    """The name a call was written with, where it is known."""
+    return str(node._meta.get(NAME_META) or "") if node._meta else ""
+
+
 def place_calls(tree: exp.Expr, tokens: list[Token], text: str) -> None:
     """Fill in the places of calls and of the types they cast to."""
     tree.meta[TEXT_META] = text

@@ -260,8 +260,8 @@ _CHAINING = {
     TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.DIV, TokenType.MOD, TokenType.DPIPE,
     TokenType.CARET, TokenType.DSTAR, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.EQ, TokenType.NEQ,
     TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.DCOLON, TokenType.IS, TokenType.LIKE,
-    TokenType.ILIKE, TokenType.IN, TokenType.BETWEEN, TokenType.COLLATE, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT,
-    TokenType.INTERVAL, TokenType.JOIN,
+    TokenType.ILIKE, TokenType.IN, TokenType.BETWEEN, TokenType.COLLATE, TokenType.UNION, TokenType.INTERSECT,
+    TokenType.EXCEPT, TokenType.INTERVAL, TokenType.JOIN,
 }  # fmt: skip
 
 
