@@ -1,0 +1,209 @@
+"""The vault's forms on DuckDB: total. No value of a cleaned column makes one raise, overflow or grow.
+
+Checked rows compute where there is room (HUGEINT, a wider decimal) and come back by TRY_CAST; 128-bit operands are
+first kept within 2^126, moments within the years 1 to 9999. Never TRY(…): its time depends on the data. No argument is
+printed twice, so the SQL of nested calls grows with their number alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import assert_never
+
+from dpsql.domain.types import DATE, HUGEINT, TIMESTAMP, Kind, Type, decimal
+from dpsql.errors import InternalError
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
+from dpsql.plan.dialects.forms import Form, plain
+from dpsql.plan.dialects.literals import identifier, literal
+from dpsql.sql.functions.model import CHECKED
+from dpsql.sql.functions.numbers import decimals
+from dpsql.sql.functions.table import FUNCTIONS
+from dpsql.sql.functions.text import JOINED_LIMIT
+
+__all__ = ["identifier", "literal", "render"]
+
+BEFORE_DATES, AFTER_DATES = "DATE '0001-12-31 (BC)'", "DATE '10000-01-01'"
+BEFORE_TIMES = "TIMESTAMP '0001-12-31 (BC) 23:59:59.999999'"
+AFTER_TIMES = "TIMESTAMP '10000-01-01 00:00:00'"
+
+
+def render(expr: Expr, column: Callable[[Column], str]) -> str:
+    """The expression in its total form; `column` prints a column."""
+    match expr:
+        case Column():
+            return column(expr)
+        case Literal():
+            return literal(expr)
+        case AggregateCall() | WindowCall():
+            raise InternalError("aggregates and windows are not expressions of the vault")
+        case Call():
+            if expr.function.removeprefix(CHECKED) not in FUNCTIONS:
+                raise InternalError(f"{expr.function} has no form in the vault")
+            args = tuple(render(arg, column) for arg in expr.args)
+            return form(expr, args)
+        case _:
+            assert_never(expr)
+
+
+def form(call: Call, args: tuple[str, ...]) -> str:
+    """The total form of one call, its arguments printed."""
+    found = TOTAL.get(call.function)
+    return found(call, args) if found is not None else plain(call, args)
+
+
+def within(value: str, low: str, high: str) -> str:
+    """The value strictly between two constants, else NULL: LEAST passes a NULL over, NULLIF removes the constants."""
+    return f"NULLIF(NULLIF(greatest(least({value}, {high}), {low}), {high}), {low})"
+
+
+def in_years(value: str, type_: Type) -> str:
+    """A date or timestamp in the years 1 to 9999, else NULL."""
+    if type_ == DATE:
+        return within(value, BEFORE_DATES, AFTER_DATES)
+    return within(value, BEFORE_TIMES, AFTER_TIMES)
+
+
+def _huge(value: str) -> str:
+    """A 128-bit operand with a bit to spare."""
+    return within(f"CAST({value} AS HUGEINT)", f"CAST('-{2**126}' AS HUGEINT)", f"CAST('{2**126}' AS HUGEINT)")
+
+
+def _wide(value: str, source: Type, type_: Type, headroom: int) -> str:
+    """A decimal operand as DECIMAL(38, s), its size below a share of what that can hold."""
+    scale = type_.scale
+    cast = f"TRY_CAST({value} AS DECIMAL(38,{scale}))"
+    if source.precision - source.scale + scale + 1 <= 38:
+        return cast
+    units = 10**38 // headroom
+    digits = f"{units // 10**scale}.{str(units % 10**scale).rjust(scale, '0')}" if scale else str(units)
+    end = f"DECIMAL(38,{scale}))"
+    return within(cast, f"CAST('-{digits}' AS {end}", f"CAST('{digits}' AS {end}")
+
+
+def _checked_sum(operator: str) -> Form:
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        if call.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+            return _moved(call, args, operator)
+        if call.type.kind is Kind.DECIMAL:
+            left, right = (_wide(a, side, call.type, 2) for a, side in zip(args, decimals(call.args), strict=True))
+        elif call.type == HUGEINT:
+            return f"({_huge(args[0])} {operator} {_huge(args[1])})"
+        else:
+            left, right = (f"CAST({a} AS HUGEINT)" for a in args)
+        return f"TRY_CAST({left} {operator} {right} AS {call.type.sql})"
+
+    return form
+
+
+def _moved(call: Call, args: tuple[str, ...], operator: str) -> str:
+    """Days are first kept within a range no date can leave DuckDB's calendar by."""
+    types = [arg.type for arg in call.args]
+    if Kind.INTERVAL in (types[0].kind, types[1].kind):
+        return in_years(f"({args[0]} {operator} {args[1]})", call.type)
+    days = [
+        within(a, "(-4000000)", "4000000") if type_.kind is Kind.INTEGER else a
+        for a, type_ in zip(args, types, strict=True)
+    ]
+    days = [f"CAST({a} AS INTEGER)" if t.kind is Kind.INTEGER else a for a, t in zip(days, types, strict=True)]
+    return in_years(f"({days[0]} {operator} {days[1]})", call.type)
+
+
+def _checked_product(call: Call, args: tuple[str, ...]) -> str:
+    if call.type.kind is Kind.DECIMAL:
+        return _decimal_product(call, args)
+    if call.type == HUGEINT:
+        return _guarded_product(args, "HUGEINT", "HUGEINT", "HUGEINT", str(2**126))
+    return f"TRY_CAST(CAST({args[0]} AS HUGEINT) * CAST({args[1]} AS HUGEINT) AS {call.type.sql})"
+
+
+def _decimal_product(call: Call, args: tuple[str, ...]) -> str:
+    """In 38 digits, if the factors have no more together; else after a look at the size of the product."""
+    left, right = decimals(call.args)
+    types = [decimal(38, side.scale).sql for side in (left, right)]
+    if left.precision + right.precision <= 38:
+        factors = [f"CAST({a} AS DECIMAL({p.precision},{p.scale}))" for a, p in zip(args, (left, right), strict=True)]
+        wide = [f"CAST({factors[0]} AS {types[0]})", f"CAST({factors[1]} AS {types[1]})"]
+        return f"TRY_CAST({wide[0]} * {wide[1]} AS {call.type.sql})"
+    limit = str(10**38 // 10**call.type.scale)
+    product = _guarded_product(args, types[0], types[1], f"DECIMAL(38,{call.type.scale})", limit)
+    return f"TRY_CAST({product} AS {call.type.sql})"
+
+
+def _guarded_product(args: tuple[str, ...], left: str, right: str, result: str, limit: str) -> str:
+    """The product where its size, computed as DOUBLE, is surely below the limit. Each factor is printed once."""
+    bound = f"{{'a': TRY_CAST({args[0]} AS {left}), 'b': TRY_CAST({args[1]} AS {right})}}"
+    size = f"abs(CAST(p.a AS DOUBLE) * CAST(p.b AS DOUBLE)) < CAST('{limit}' AS DOUBLE) * 0.999999999999"
+    body = f"CASE WHEN {size} THEN p.a * p.b END"
+    return f"CAST(list_transform([{bound}], lambda p: {body})[1] AS {result})"
+
+
+def _divided(operator: str) -> Form:
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        divisor = f"NULLIF({args[1]}, 0)"
+        if call.type.kind is Kind.INTEGER:
+            wide = _huge(args[0]) if call.type == HUGEINT else f"CAST({args[0]} AS HUGEINT)"
+            return f"TRY_CAST({wide} {operator} CAST({divisor} AS HUGEINT) AS {call.type.sql})"
+        if call.type.kind is Kind.REAL:
+            return f"({args[0]} {'/' if operator == '//' else operator} {divisor})"
+        left, right = (f"TRY_CAST({a} AS {call.type.sql})" for a in args)
+        return f"({left} {operator} NULLIF({right}, 0))"
+
+    return form
+
+
+def _checked_unary(name: str) -> Form:
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        wide = _huge(args[0]) if call.type == HUGEINT else f"CAST({args[0]} AS HUGEINT)"
+        rest = "".join(f", {arg}" for arg in args[1:])
+        return f"TRY_CAST({name}({wide}{rest}) AS {call.type.sql})"
+
+    return form
+
+
+def _checked_cast(call: Call, args: tuple[str, ...]) -> str:
+    cast = f"TRY_CAST({args[0]} AS {call.type.sql})"
+    if call.type.kind in (Kind.DATE, Kind.TIMESTAMP) and call.args[0].type.kind is Kind.TEXT:
+        return in_years(cast, call.type)
+    return cast
+
+
+def _joined(call: Call, args: tuple[str, ...]) -> str:
+    """Text is cut at a generous length before it is joined, or nested queries could double it without end."""
+    pieces = [_shortened(a, e) for a, e in zip(args, call.args, strict=True)]
+    return f"({' || '.join(pieces)})" if call.function == "concat" else f"concat({', '.join(pieces)})"
+
+
+def _shortened(arg: str, expr: Expr) -> str:
+    if isinstance(expr, Literal) or expr.type.kind is not Kind.TEXT:
+        return arg
+    return f"left({arg}, {JOINED_LIMIT})"
+
+
+def _parsed_time(call: Call, args: tuple[str, ...]) -> str:
+    return in_years(f"try_strptime({args[0]}, {args[1]})", TIMESTAMP)
+
+
+def _truncated(call: Call, args: tuple[str, ...]) -> str:
+    return in_years(f"date_trunc({args[0]}, {args[1]})", TIMESTAMP)
+
+
+TOTAL: Mapping[str, Form] = MappingProxyType(
+    {
+        "checked_add": _checked_sum("+"),
+        "checked_subtract": _checked_sum("-"),
+        "checked_multiply": _checked_product,
+        "checked_negate": _checked_unary("-"),
+        "checked_abs": _checked_unary("abs"),
+        "checked_round": _checked_unary("round"),
+        "checked_integer_divide": _divided("//"),
+        "checked_modulo": _divided("%"),
+        "checked_cast": _checked_cast,
+        "try_cast": _checked_cast,
+        "checked_date_trunc": _truncated,
+        "checked_strptime": _parsed_time,
+        "try_strptime": _parsed_time,
+        "concat": _joined,
+        "concat_all": _joined,
+    }
+)

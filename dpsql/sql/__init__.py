@@ -1,0 +1,1 @@
+"""From text to the relational IR: parse, allow, bind; and the table of scalar functions."""

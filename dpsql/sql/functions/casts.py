@@ -1,0 +1,223 @@
+"""CAST and TRY_CAST. In the vault a value that does not convert is NULL either way."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import Interval
+from dpsql.domain.types import BOOLEAN, Kind, Type
+from dpsql.ir.expr import Call
+from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem
+from dpsql.sql.functions.moments import DAY, to_date
+from dpsql.sql.functions.numbers import inside
+from dpsql.sql.functions.result import converted, result
+from dpsql.sql.functions.sets import Inexact, mapped
+
+NUMBERS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
+MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
+
+
+def convertible(source: Type, to: Type) -> bool:
+    """Whether DuckDB has the cast at all."""
+    if Kind.ANY in (source.kind, to.kind) or source.kind is Kind.NULL or source == to:
+        return True
+    if Kind.INTERVAL in (source.kind, to.kind):
+        return False
+    if Kind.TEXT in (source.kind, to.kind):
+        return True
+    return (source.kind in NUMBERS) == (to.kind in NUMBERS)
+
+
+def check(args: Args, to: Type) -> Type:
+    if not convertible(args[0].type, to):
+        raise TypeProblem(
+            f"{args[0].type} cannot be converted to {to}", 0, "Take the part you need with EXTRACT, or a comparison."
+        )
+    return to
+
+
+def _unchecked(args: Args) -> Type:
+    return args[0].type
+
+
+def may_fail(source: Type, to: Type, domain: Domain) -> bool:
+    """Whether a value of the source type may not fit the target."""
+    if source == to or source.kind is Kind.NULL or to.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.REAL):
+        return source.kind is Kind.TEXT and to.kind is not Kind.TEXT
+    if source.kind is Kind.TEXT:
+        return True
+    if to.kind in MOMENTS:
+        return False
+    if source.kind is Kind.REAL and (domain.nullable or not domain.interval.is_finite):
+        return True
+    found = domain.interval if source.kind is not Kind.BOOLEAN else Interval(Fraction(0), Fraction(1))
+    return not found.is_finite and source.kind is not Kind.INTEGER or not _fits(found, source, to)
+
+
+def _fits(found: Interval, source: Type, to: Type) -> bool:
+    if source.kind in (Kind.INTEGER, Kind.DECIMAL):
+        from_type = Interval(*(_range(source)))
+        found = Interval(
+            from_type.lower if found.lower is None else found.lower,
+            from_type.upper if found.upper is None else found.upper,
+        )
+    return found.is_finite and inside(rounded(found, to), to)
+
+
+def _range(type_: Type) -> tuple[Fraction, Fraction]:
+    if type_.kind is Kind.INTEGER:
+        return Fraction(-(1 << (type_.bits - 1))), Fraction((1 << (type_.bits - 1)) - 1)
+    end = Fraction(10**type_.precision - 1, 10**type_.scale)
+    return -end, end
+
+
+def rounded(found: Interval, to: Type) -> Interval:
+    """The interval after rounding to the target's scale, either way of rounding halves."""
+    if to.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        return found
+    unit, half = Fraction(10**to.scale), Fraction(1, 2)
+    lower = None if found.lower is None else math.ceil(found.lower * unit - half) / unit
+    upper = None if found.upper is None else math.floor(found.upper * unit + half) / unit
+    return Interval(lower, upper)
+
+
+def _interval(domain: Domain, source: Type, to: Type) -> Interval:
+    found = domain.interval
+    if source.kind in NUMBERS and to.kind in NUMBERS:
+        return rounded(Interval(Fraction(0), Fraction(1)) if source.kind is Kind.BOOLEAN else found, to)
+    if source.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
+        return Interval(*(None if end is None else end * DAY for end in (found.lower, found.upper)))
+    if source.kind is Kind.TIMESTAMP and to.kind is Kind.DATE:
+        return Interval(*(None if e is None else Fraction(math.floor(e / DAY)) for e in (found.lower, found.upper)))
+    return found if source == to else Interval()
+
+
+def cast_value(value: Atom, source: Type, to: Type) -> Atom:
+    """One value as DuckDB casts it; Inexact where this rule does not vouch for it."""
+    if value is None or source == to:
+        return value
+    match source.kind, to.kind:
+        case (_, Kind.TEXT):
+            return _to_text(value, source)
+        case (Kind.TEXT, _):
+            return _from_text(value, to)
+        case (_, Kind.BOOLEAN):
+            return value != 0
+        case (Kind.DATE, Kind.TIMESTAMP):
+            return _whole(value) * DAY
+        case (Kind.TIMESTAMP, Kind.DATE):
+            return _whole(value) // DAY
+        case (Kind.REAL, Kind.INTEGER) if isinstance(value, float):
+            return _kept(Fraction(round(value)), to)
+        case (Kind.REAL, Kind.DECIMAL) if isinstance(value, float) and abs(value) < 2**31:
+            exact = Fraction(value) * 10**to.scale
+            if exact.denominator != 1:
+                raise Inexact
+            return _kept(Fraction(value), to)
+        case (_, Kind.REAL):
+            return converted(value, to)
+        case _ if not isinstance(value, str):
+            return _kept(_half_away(Fraction(value), to.scale), to)
+        case _:
+            raise Inexact
+
+
+def _whole(value: Atom) -> int:
+    if not isinstance(value, int):
+        raise Inexact
+    return value
+
+
+def _half_away(value: Fraction, scale: int) -> Fraction:
+    size = Fraction(math.floor(abs(value) * 10**scale + Fraction(1, 2)), 10**scale)
+    return size if value >= 0 else -size
+
+
+def _kept(value: Fraction, to: Type) -> Atom:
+    """Out of range is NULL, as in the vault."""
+    low, high = _range(to)
+    if not low <= value <= high:
+        return None
+    return int(value) if to.kind is Kind.INTEGER else value
+
+
+def _to_text(value: Atom, source: Type) -> str:
+    match source.kind:
+        case Kind.BOOLEAN:
+            return "true" if value else "false"
+        case Kind.INTEGER:
+            return str(value)
+        case Kind.DATE:
+            return to_date(_whole(value)).isoformat()
+        case Kind.DECIMAL if isinstance(value, Fraction | int):
+            units = int(abs(value) * 10**source.scale)
+            digits = str(units).rjust(source.scale + 1, "0")
+            sign = "-" if value < 0 else ""
+            if source.scale == 0:
+                return sign + digits
+            return f"{sign}{digits[: -source.scale]}.{digits[-source.scale :]}"
+        case _:
+            raise Inexact
+
+
+def _from_text(value: Atom, to: Type) -> Atom:
+    if to.kind is Kind.INTEGER and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value):
+        return _kept(Fraction(int(value)), to)
+    raise Inexact
+
+
+def _domain(call: Call, domains: Domains) -> Domain:
+    source = call.args[0].type
+    whole = call.type.kind is Kind.REAL and (domains[0].is_integral or source == BOOLEAN)
+    null = domains[0].nullable or source == call.type and domains[0].nullable
+    return result(
+        call,
+        domains,
+        interval=_interval(domains[0], source, call.type),
+        keys=mapped(lambda v: cast_value(v, source, call.type), domains),
+        nullable=null,
+        integral=whole and source.kind is not Kind.TEXT,
+    )
+
+
+def _try_domain(call: Call, domains: Domains) -> Domain:
+    null = domains[0].nullable or _raises(call, domains)
+    keys = mapped(lambda v: cast_value(v, call.args[0].type, call.type), domains)
+    return result(
+        call,
+        domains,
+        interval=_interval(domains[0], call.args[0].type, call.type),
+        keys=keys,
+        nullable=null,
+        integral=_domain(call, domains).integral,
+    )
+
+
+def _raises(call: Call, domains: Domains) -> bool:
+    return may_fail(call.args[0].type, call.type, domains[0])
+
+
+FUNCTIONS = (
+    Function(
+        name="cast",
+        doc="The value as another type; what does not convert is NULL in private rows.",
+        signature="CAST(x AS type), x::type",
+        least=1,
+        most=1,
+        type=_unchecked,
+        domain=_domain,
+        raises=_raises,
+    ),
+    Function(
+        name="try_cast",
+        doc="The value as another type, NULL where it does not convert.",
+        signature="TRY_CAST(x AS type), x?::type",
+        least=1,
+        most=1,
+        type=_unchecked,
+        domain=_try_domain,
+    ),
+)

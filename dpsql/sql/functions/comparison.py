@@ -1,0 +1,63 @@
+"""= <> < <= > >=, IS [NOT] DISTINCT FROM, BETWEEN, IN. All sides get one type; text never meets a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.types import BOOLEAN, Type
+from dpsql.ir.expr import Call
+from dpsql.sql.functions.model import Args, Domains, Function, all_alike
+from dpsql.sql.functions.numbers import joined
+from dpsql.sql.functions.result import result
+
+
+def _type(args: Args) -> Type:
+    joined(args)
+    return BOOLEAN
+
+
+def _domain(call: Call, domains: Domains) -> Domain:
+    return result(call, domains)
+
+
+def _surely(call: Call, domains: Domains) -> Domain:
+    return result(call, domains, nullable=False)
+
+
+def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = _domain) -> Function:
+    return Function(
+        name=name, doc=doc, signature=f"x {sign} y", least=2, most=2, type=_type, domain=domain, alike=all_alike
+    )
+
+
+FUNCTIONS = (
+    _row("equal", "=", "Whether both are the same; NULL if one is NULL."),
+    _row("not_equal", "<>", "Whether they differ; NULL if one is NULL."),
+    _row("less", "<", "Whether x is below y."),
+    _row("less_equal", "<=", "Whether x is below or equal to y."),
+    _row("greater", ">", "Whether x is above y."),
+    _row("greater_equal", ">=", "Whether x is above or equal to y."),
+    _row("is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", _surely),
+    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", _surely),
+    Function(
+        name="between",
+        doc="Whether low <= x and x <= high.",
+        signature="x BETWEEN low AND high",
+        least=3,
+        most=3,
+        type=_type,
+        domain=_domain,
+        alike=all_alike,
+    ),
+    Function(
+        name="in",
+        doc="Whether x is one of the values.",
+        signature="x IN (value, …)",
+        least=2,
+        most=None,
+        type=_type,
+        domain=_domain,
+        alike=all_alike,
+    ),
+)

@@ -1,0 +1,202 @@
+"""CASE, COALESCE, NULLIF, LEAST, GREATEST: choices among values of one type. Their key sets are unions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import Interval, hull
+from dpsql.domain.types import NULL, Kind, Type
+from dpsql.ir.expr import Call, Literal
+from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, all_alike, expect
+from dpsql.sql.functions.moments import DAY
+from dpsql.sql.functions.numbers import joined
+from dpsql.sql.functions.result import ORDERED, converted, result
+from dpsql.sql.functions.sets import Inexact, either, mapped
+
+
+def branches(count: int) -> tuple[int, ...]:
+    """The positions of a CASE's values: each THEN, and the ELSE."""
+    return (*range(1, count, 2), *([count - 1] if count % 2 else []))
+
+
+def _case_type(args: Args) -> Type:
+    for position in range(0, len(args) - 1, 2):
+        expect(args, position, (Kind.BOOLEAN,), "Compare it with something.")
+    values = branches(len(args))
+    try:
+        return joined(tuple(args[i] for i in values))
+    except TypeProblem as problem:
+        position = problem.argument
+        raise TypeProblem(problem.what, None if position is None else values[position], problem.fix) from None
+
+
+def _case_domain(call: Call, domains: Domains) -> Domain:
+    values = tuple(domains[i] for i in branches(len(domains)))
+    missing = len(domains) % 2 == 0
+    return choice(call, values, nullable=missing or any(d.nullable for d in values))
+
+
+def choice(call: Call, values: Domains, *, nullable: bool) -> Domain:
+    """One of the values: the hull of the intervals, the union of the key sets."""
+    known = tuple(recast(d, call.type) for d in values if d.type != NULL)
+    found = reduce(hull, (d.interval for d in known)) if known else Interval()
+    return result(
+        call,
+        values,
+        interval=found,
+        keys=either(*known),
+        nullable=nullable,
+        integral=bool(known) and all(d.is_integral for d in known),
+    )
+
+
+def recast(domain: Domain, to: Type) -> Domain:
+    """The domain after the conversion to the common type: dates become timestamps, the rest keeps its values."""
+    if domain.type == to:
+        return domain
+    if domain.type.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
+        found = Interval(
+            *(None if end is None else end * DAY for end in (domain.interval.lower, domain.interval.upper))
+        )
+        return domain.but(type=to, interval=found, keys=mapped(_midnight, (domain,)))
+    if to.is_numeric and domain.type.is_numeric:
+        keys = mapped(lambda v: converted(v, to), (domain,))
+        return domain.but(type=to, keys=keys, integral=domain.is_integral)
+    return domain.but(type=to, keys=None)
+
+
+def _midnight(value: Atom) -> Atom:
+    if not isinstance(value, int):
+        raise Inexact
+    return value * DAY
+
+
+def _coalesce_domain(call: Call, domains: Domains) -> Domain:
+    needed = next((i for i, d in enumerate(domains) if not d.nullable), len(domains) - 1)
+    return choice(call, domains[: needed + 1], nullable=all(d.nullable for d in domains))
+
+
+def _nullif_type(args: Args) -> Type:
+    joined(args)
+    return args[0].type
+
+
+def _nullif_domain(call: Call, domains: Domains) -> Domain:
+    keys = domains[0].keys
+    other = call.args[1]
+    if keys is not None and isinstance(other, Literal) and other.type == call.type:
+        keys = tuple(k for k in keys if k != other.value)
+    return result(call, domains, interval=domains[0].interval, keys=keys, nullable=True, integral=domains[0].integral)
+
+
+def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
+    pick = min if low else max
+
+    def bound(ends: list[Fraction | None], closing: bool) -> Fraction | None:
+        """LEAST's upper end (GREATEST's lower) is the tightest; the other end is open if one is."""
+        known = [end for end in ends if end is not None]
+        if closing:
+            return pick(known, default=None)
+        return pick(known) if known and len(known) == len(ends) else None
+
+    def domain(call: Call, domains: Domains) -> Domain:
+        """NULLs are passed over, so an argument that may be NULL bounds nothing. NaN is the greatest of all."""
+        values = tuple(recast(d, call.type) for d in domains if d.type != NULL)
+        if not values or call.type.kind not in ORDERED:
+            return choice(call, domains, nullable=all(d.nullable for d in domains))
+        sure = [d for d in values if not d.nullable]
+        whole = reduce(hull, (d.interval for d in values))
+        tight = bound([(d.interval.upper if low else d.interval.lower) for d in sure], True)
+        if low and tight is not None:
+            found = Interval(whole.lower, tight if whole.upper is None else min(tight, whole.upper))
+        elif tight is not None:
+            found = Interval(tight if whole.lower is None else max(tight, whole.lower), whole.upper)
+        else:
+            found = whole
+        null = all(d.nullable for d in values) if low else _greatest_null(call, values)
+        return result(
+            call,
+            domains,
+            interval=found,
+            keys=_extreme_keys(pick, values),
+            nullable=null,
+            integral=all(d.is_integral for d in values),
+        )
+
+    return domain
+
+
+def _greatest_null(call: Call, values: Domains) -> bool:
+    """A real that may be NULL may be NaN, and NaN wins."""
+    if call.type.kind is Kind.REAL:
+        return any(d.nullable for d in values)
+    return all(d.nullable for d in values)
+
+
+def _extreme_keys(pick: Callable[[list[Atom]], Atom], values: Domains) -> tuple[Atom, ...] | None:
+    def apply(*row: Atom) -> Atom:
+        known = [v for v in row if v is not None]
+        return pick(known) if known else None
+
+    return mapped(apply, values, nulls=True)
+
+
+def _extreme_type(args: Args) -> Type:
+    return joined(args)
+
+
+FUNCTIONS = (
+    Function(
+        name="case",
+        doc="The value after the first condition that holds; else the ELSE value, or NULL.",
+        signature="CASE WHEN a THEN x … [ELSE y] END, IF(a, x, y)",
+        least=2,
+        most=None,
+        type=_case_type,
+        domain=_case_domain,
+        alike=lambda count: (branches(count),),
+    ),
+    Function(
+        name="coalesce",
+        doc="The first value that is not NULL.",
+        signature="COALESCE(x, …), IFNULL(x, y)",
+        least=1,
+        most=None,
+        type=joined,
+        domain=_coalesce_domain,
+        alike=all_alike,
+    ),
+    Function(
+        name="nullif",
+        doc="NULL where x equals y, else x.",
+        signature="NULLIF(x, y)",
+        least=2,
+        most=2,
+        type=_nullif_type,
+        domain=_nullif_domain,
+        alike=all_alike,
+    ),
+    Function(
+        name="least",
+        doc="The smallest of the values, NULLs passed over.",
+        signature="LEAST(x, …)",
+        least=1,
+        most=None,
+        type=_extreme_type,
+        domain=_extreme(True),
+        alike=all_alike,
+    ),
+    Function(
+        name="greatest",
+        doc="The largest of the values, NULLs passed over.",
+        signature="GREATEST(x, …)",
+        least=1,
+        most=None,
+        type=_extreme_type,
+        domain=_extreme(False),
+        alike=all_alike,
+    ),
+)

@@ -1,0 +1,130 @@
+"""Facts of expressions, bottom-up, and the total form of each call that could raise."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import EVERYTHING, point
+from dpsql.domain.types import ANY, NULL, Kind, Type
+from dpsql.errors import InternalError
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
+from dpsql.sql.functions.casts import may_fail
+from dpsql.sql.functions.model import Function, TypeProblem, checked, unchecked
+from dpsql.sql.functions.narrow import narrow
+from dpsql.sql.functions.numbers import joined
+from dpsql.sql.functions.result import ORDERED
+from dpsql.sql.functions.sets import without_null
+from dpsql.sql.functions.table import FUNCTIONS
+
+Facts = Mapping[int, Domain]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An expression in its total form; what holds of it on every row; what holds on the rows that reach it (CASE)."""
+
+    expr: Expr
+    always: Domain
+    reached: Domain
+
+
+def infer(expr: Expr, domains: Facts) -> tuple[Expr, Domain]:
+    """The expression with every call that is not proved never to raise in its checked form; and its Domain.
+
+    NaN counts as NULL: where a real may be NaN its Domain is nullable. A branch of CASE is described by the rows its
+    WHEN lets through, but proved safe for all rows: nothing depends on an engine evaluating it lazily.
+    """
+    found = _infer(expr, domains, domains)
+    return found.expr, found.reached
+
+
+def _infer(expr: Expr, always: Facts, reached: Facts) -> Found:
+    match expr:
+        case Column():
+            plain = Domain(type=expr.type)
+            return Found(expr, always.get(expr.id, plain), reached.get(expr.id, plain))
+        case Literal():
+            return _same(expr, literal_domain(expr))
+        case AggregateCall() | WindowCall():
+            return _same(expr, Domain(type=expr.type))
+        case Call():
+            return _call(expr, always, reached)
+
+
+def _same(expr: Expr, domain: Domain) -> Found:
+    return Found(expr, domain, domain)
+
+
+def literal_domain(literal: Literal) -> Domain:
+    value = literal.value
+    if value is None:
+        return Domain(type=literal.type, keys=(None,), nullable=True)
+    found = EVERYTHING
+    if literal.type.kind in ORDERED and not isinstance(value, str):
+        found = point(value)
+    whole = isinstance(value, float) and value.is_integer()
+    keys: tuple[Atom, ...] | None = None if literal.type.kind is Kind.INTERVAL else (value,)
+    return Domain(type=literal.type, interval=found, nullable=False, keys=keys, integral=whole)
+
+
+def _call(call: Call, always: Facts, reached: Facts) -> Found:
+    name = unchecked(call.function)
+    function = FUNCTIONS.get(name)
+    if function is None or call.type == ANY:
+        raise InternalError(f"{call.function} cannot be used on private rows")
+    parts = _brought_together(function, _arguments(name, call.args, always, reached))
+    plain = Call(name, tuple(part.expr for part in parts), call.type, call.at)
+    wide, tight = tuple(part.always for part in parts), tuple(part.reached for part in parts)
+    domain = function.domain(plain, wide)
+    closer = domain if wide == tight else function.domain(plain, tight)
+    if not function.raises(plain, wide):
+        return Found(plain, domain, closer)
+    if wide == tight or function.raises(plain, tight):
+        closer = or_null(closer)
+    return Found(dataclasses.replace(plain, function=checked(name)), or_null(domain), closer)
+
+
+def or_null(domain: Domain) -> Domain:
+    return domain.but(nullable=True, keys=without_null(domain.keys, True))
+
+
+def _arguments(name: str, args: tuple[Expr, ...], always: Facts, reached: Facts) -> list[Found]:
+    """A THEN is reached only by rows for which its WHEN holds."""
+    if name != "case":
+        return [_infer(arg, always, reached) for arg in args]
+    found: list[Found] = []
+    for position, arg in enumerate(args):
+        then = position % 2 == 1
+        inner = {**reached, **narrow(args[position - 1], reached)} if then else reached
+        found.append(_infer(arg, always, inner))
+    return found
+
+
+def _brought_together(function: Function, parts: list[Found]) -> list[Found]:
+    """Where bringing arguments to one decimal type might fail, the conversion is written out, in its total form."""
+    new = list(parts)
+    for group in function.alike(len(parts)):
+        try:
+            target = joined(tuple(parts[i].expr for i in group))
+        except TypeProblem:
+            continue
+        if target.kind is not Kind.DECIMAL:
+            continue
+        for i in group:
+            part = parts[i]
+            if part.expr.type not in (target, NULL) and may_fail(part.expr.type, target, part.always):
+                new[i] = _converted(part, target)
+    return new
+
+
+def _converted(part: Found, target: Type) -> Found:
+    cast = Call("cast", (part.expr,), target, part.expr.at)
+    rule = FUNCTIONS["cast"].domain
+    return Found(
+        dataclasses.replace(cast, function=checked("cast")),
+        or_null(rule(cast, (part.always,))),
+        or_null(rule(cast, (part.reached,))),
+    )

@@ -1,0 +1,196 @@
+"""Functions of real numbers. None raises under IEEE arithmetic: outside its domain it is NaN, which counts as NULL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.interval import EVERYTHING, Interval, interval
+from dpsql.domain.types import BOOLEAN, REAL, Type
+from dpsql.ir.expr import Call
+from dpsql.sql.functions.model import Args, Domains, Function, expect
+from dpsql.sql.functions.numbers import NUMBERS
+from dpsql.sql.functions.result import result
+
+SLACK = Fraction(1, 2**44)  # libraries differ in the last bits of these functions
+Span = tuple[float | None, float | None]
+
+
+def _real(args: Args) -> Type:
+    for position in range(len(args)):
+        expect(args, position, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+    return REAL
+
+
+def _end(rule: Callable[[float], float], end: Fraction | None, direction: int) -> Fraction | None:
+    """The function's value at an end, moved outwards by the libraries' disagreement."""
+    if end is None:
+        return None
+    try:
+        value = rule(float(end))
+    except (ValueError, OverflowError):
+        return None
+    if not math.isfinite(value):
+        return None
+    return Fraction(value) + direction * SLACK * max(abs(Fraction(value)), Fraction(1))
+
+
+def _rising(
+    rule: Callable[[float], float], inside: Span = (None, None), reach: Span = (None, None)
+) -> Callable[[Call, Domains], Domain]:
+    """A function that rises, is a number on `inside` only, and has its values in `reach`."""
+
+    def domain(call: Call, domains: Domains) -> Domain:
+        found = domains[0].interval
+        low, high = _end(rule, found.lower, -1), _end(rule, found.upper, 1)
+        floor, top = (None if end is None else Fraction(end) for end in reach)
+        lower = floor if low is None else low if floor is None else max(low, floor)
+        upper = top if high is None else high if top is None else min(high, top)
+        return result(
+            call, domains, interval=Interval(lower, upper), nullable=domains[0].nullable or _leaves(found, inside)
+        )
+
+    return domain
+
+
+def _leaves(found: Interval, inside: Span) -> bool:
+    low, high = inside
+    below = low is not None and (found.lower is None or found.lower < Fraction(low))
+    above = high is not None and (found.upper is None or found.upper > Fraction(high))
+    return below or above
+
+
+def _within(low: float | None, high: float | None, inside: Span = (None, None)) -> Callable[[Call, Domains], Domain]:
+    """A function with values in [low, high]; of an infinite argument it may be NaN."""
+
+    def domain(call: Call, domains: Domains) -> Domain:
+        odd = any(not d.interval.is_finite or _leaves(d.interval, inside) for d in domains)
+        return result(call, domains, interval=interval(low, high), nullable=odd or any(d.nullable for d in domains))
+
+    return domain
+
+
+def _power(call: Call, domains: Domains) -> Domain:
+    """Known for bases of zero or more with constant-sign exponents; otherwise anything."""
+    base, exponent = domains[0].interval, domains[1].interval
+    found, null = EVERYTHING, True
+    if base.is_finite and exponent.is_finite and not base.is_empty and not exponent.is_empty:
+        (low, high), (least, most) = base.ends(), exponent.ends()
+        if low > 0 or (low == 0 and least >= 0):
+            null = any(d.nullable for d in domains)
+            found = _power_hull([(b, e) for b in (low, high) for e in (least, most)])
+        elif least == most and least.denominator == 1 and 0 <= least <= 64:
+            null = any(d.nullable for d in domains)
+            top = max(abs(low), abs(high)) ** int(least)
+            found = Interval(Fraction(0) if least % 2 == 0 else -top, top)
+            found = Interval(found.lower, top * (1 + SLACK)) if found.lower == 0 else found
+    return result(call, domains, interval=found, nullable=null)
+
+
+def _power_hull(corners: list[tuple[Fraction, Fraction]]) -> Interval:
+    """b^e is monotone in each argument where b > 0, so its extremes are at the corners."""
+    values = []
+    for base, exponent in corners:
+        try:
+            values.append(Fraction(math.pow(float(base), float(exponent))))
+        except (OverflowError, ValueError):
+            return Interval(Fraction(0), None)
+    return Interval(min(values) * (1 - SLACK), max(values) * (1 + SLACK))
+
+
+def _log(call: Call, domains: Domains) -> Domain:
+    return result(call, domains, nullable=True)
+
+
+def _constant(call: Call, domains: Domains) -> Domain:
+    return result(call, domains, interval=interval(3.14, 3.15), nullable=False)
+
+
+def _test(args: Args) -> Type:
+    _real(args)
+    return BOOLEAN
+
+
+def _tested(call: Call, domains: Domains) -> Domain:
+    """NaN counts as NULL, but ISNAN of it is TRUE: nullable says no more than the argument does."""
+    return result(call, domains)
+
+
+def _one(name: str, doc: str, domain: Callable[[Call, Domains], Domain], signature: str = "") -> Function:
+    return Function(
+        name=name, doc=doc, signature=signature or f"{name.upper()}(x)", least=1, most=1, type=_real, domain=domain
+    )
+
+
+def _is(name: str, doc: str) -> Function:
+    return Function(name=name, doc=doc, signature=f"{name.upper()}(x)", least=1, most=1, type=_test, domain=_tested)
+
+
+def _cosh(x: float) -> float:
+    return math.cosh(x)
+
+
+def _even_rise(call: Call, domains: Domains) -> Domain:
+    """COSH: even, rising with the size of x."""
+    found = domains[0].interval
+    top = None if not found.is_finite else _end(_cosh, max(map(abs, found.ends())), 1)
+    return result(call, domains, interval=Interval(Fraction(1), top))
+
+
+def _cbrt(x: float) -> float:
+    return math.copysign(abs(x) ** (1 / 3), x)
+
+
+FUNCTIONS = (
+    _one("sqrt", "The square root; NULL below zero.", _rising(math.sqrt, (0, None), (0, None))),
+    _one("cbrt", "The cube root.", _rising(_cbrt)),
+    _one("exp", "e to the power x.", _rising(math.exp, reach=(0, None))),
+    _one("ln", "The natural logarithm; NULL below zero.", _rising(math.log, (0, None))),
+    _one("log10", "The logarithm to base 10.", _rising(math.log10, (0, None)), "LOG10(x), LOG(x)"),
+    _one("log2", "The logarithm to base 2.", _rising(math.log2, (0, None))),
+    Function(
+        name="log",
+        doc="The logarithm of x to a base.",
+        signature="LOG(base, x)",
+        least=2,
+        most=2,
+        type=_real,
+        domain=_log,
+    ),
+    Function(
+        name="power",
+        doc="x to the power y.",
+        signature="POWER(x, y), POW(x, y), x ^ y, x ** y",
+        least=2,
+        most=2,
+        type=_real,
+        domain=_power,
+    ),
+    _one("sin", "The sine.", _within(-1, 1)),
+    _one("cos", "The cosine.", _within(-1, 1)),
+    _one("tan", "The tangent.", _within(None, None)),
+    _one("cot", "The cotangent.", _within(None, None)),
+    _one("asin", "The arc sine; NULL beyond 1.", _within(-1.5708, 1.5708, (-1, 1))),
+    _one("acos", "The arc cosine; NULL beyond 1.", _within(0, 3.1416, (-1, 1))),
+    _one("atan", "The arc tangent.", _rising(math.atan, reach=(-1.5708, 1.5708))),
+    Function(
+        name="atan2",
+        doc="The angle of the point (x, y).",
+        signature="ATAN2(y, x)",
+        least=2,
+        most=2,
+        type=_real,
+        domain=_within(-3.1416, 3.1416),
+    ),
+    _one("sinh", "The hyperbolic sine.", _rising(math.sinh)),
+    _one("cosh", "The hyperbolic cosine.", _even_rise),
+    _one("tanh", "The hyperbolic tangent.", _rising(math.tanh, reach=(-1, 1))),
+    _one("degrees", "Radians to degrees.", _rising(math.degrees)),
+    _one("radians", "Degrees to radians.", _rising(math.radians)),
+    Function(name="pi", doc="π.", signature="PI()", least=0, most=0, type=_real, domain=_constant),
+    _is("isnan", "Whether x is not a number."),
+    _is("isinf", "Whether x is infinite."),
+    _is("isfinite", "Whether x is a finite number."),
+)

@@ -1,0 +1,104 @@
+"""What a row of the function table says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.types import NULL, Kind, Type
+from dpsql.ir.expr import Call, Expr, Literal
+
+Args = tuple[Expr, ...]
+Domains = tuple[Domain, ...]
+
+
+class TypeProblem(Exception):
+    """A type rule's answer when the arguments do not fit: what, which argument (None: the call), and the mend."""
+
+    def __init__(self, what: str, argument: int | None = None, fix: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.argument = argument
+        self.fix = fix
+
+
+def never_raises(call: Call, domains: Domains) -> bool:
+    """The plain form answers on every value its argument types can hold."""
+    return False
+
+
+def no_groups(count: int) -> tuple[tuple[int, ...], ...]:
+    """No two arguments are brought to one type."""
+    return ()
+
+
+def all_alike(count: int) -> tuple[tuple[int, ...], ...]:
+    """Every argument is brought to one type."""
+    return (tuple(range(count)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """One scalar function or operator.
+
+    type: DuckDB's own result type; raises TypeProblem.  domain: what is known of the result.
+    raises: whether DuckDB's plain form might fail, given what is known of the arguments; the vault then runs the row's
+    checked form, which answers NULL instead.  alike: the groups of argument positions that are brought to one type.
+    """
+
+    name: str
+    doc: str
+    signature: str
+    least: int
+    most: int | None
+    type: Callable[[Args], Type]
+    domain: Callable[[Call, Domains], Domain]
+    raises: Callable[[Call, Domains], bool] = never_raises
+    alike: Callable[[int], tuple[tuple[int, ...], ...]] = no_groups
+
+
+CHECKED = "checked_"
+
+
+def checked(name: str) -> str:
+    """The name of a row's checked form."""
+    return name if name.startswith(CHECKED) else CHECKED + name
+
+
+def unchecked(name: str) -> str:
+    return name.removeprefix(CHECKED)
+
+
+def expect(args: Args, position: int, kinds: Sequence[Kind], fix: str = "") -> None:
+    """The argument is of one of these kinds, or NULL, or unknown."""
+    kind = args[position].type.kind
+    if kind not in (*kinds, Kind.NULL, Kind.ANY):
+        words = " or ".join(k.value for k in kinds)
+        raise TypeProblem(f"{words} is expected here, this is {args[position].type}", position, fix)
+
+
+def constant(args: Args, position: int, what: str) -> Literal:
+    """The literal at a position that must not depend on the data."""
+    found = args[position]
+    if not isinstance(found, Literal):
+        raise TypeProblem(f"{what} must be a constant", position, "Write the value itself.")
+    return found
+
+
+def integer_constant(args: Args, position: int, what: str, low: int, high: int) -> int:
+    value = constant(args, position, what).value
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise TypeProblem(f"{what} must be a whole number from {low} to {high}", position)
+    return value
+
+
+def text_constant(args: Args, position: int, what: str) -> str:
+    value = constant(args, position, what).value
+    if not isinstance(value, str):
+        raise TypeProblem(f"{what} must be a text constant", position)
+    return value
+
+
+def is_null(expr: Expr) -> bool:
+    return expr.type == NULL

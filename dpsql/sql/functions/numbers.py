@@ -1,0 +1,126 @@
+"""Numeric types as DuckDB joins them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.domain.interval import Interval, intersect, interval
+from dpsql.domain.types import BIGINT, REAL, Kind, Type, as_decimal, common, decimal, integer_range
+from dpsql.ir.expr import Expr, Literal
+from dpsql.sql.functions.model import Args, TypeProblem, expect
+from dpsql.sql.functions.moments import years
+
+NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
+LARGEST_REAL = Fraction(1.7976931348623157e308)
+
+
+def joined(args: Args) -> Type:
+    """The type operands of `+`, CASE branches, comparisons… are brought to.
+
+    An integer literal takes the other side's smaller type where it fits, as in DuckDB.
+    """
+    found: Type | None = None
+    for position, arg in enumerate(args):
+        new = arg.type if found is None else _join(found, args[:position], arg)
+        if new is None:
+            raise TypeProblem(
+                f"{arg.type} and {found} do not go together",
+                position,
+                "Bring both to one type with CAST or TRY_CAST.",
+            )
+        found = new
+    assert found is not None
+    return found
+
+
+def _join(found: Type, before: Args, arg: Expr) -> Type | None:
+    if found.kind is Kind.INTEGER and arg.type.kind is Kind.INTEGER:
+        if isinstance(arg, Literal) and _fits(arg, found):
+            return found
+        if all(isinstance(b, Literal) and (b.value is None or _fits(b, arg.type)) for b in before):
+            return arg.type
+    return common(found, arg.type)
+
+
+def _fits(literal: Literal, type_: Type) -> bool:
+    """Only constants of DuckDB's INTEGER, as `5` is one, take a smaller type."""
+    low, high = integer_range(type_)
+    return literal.type.bits == 32 and isinstance(literal.value, int) and low <= literal.value <= high
+
+
+def expect_numbers(args: Args) -> None:
+    for position in range(len(args)):
+        expect(args, position, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+
+
+def added(args: Args) -> Type:
+    """DuckDB's type of a sum or difference of decimals, or the joined type."""
+    expect_numbers(args)
+    type_ = joined(args)
+    if type_.kind is not Kind.DECIMAL:
+        return _numeric(type_)
+    sides = decimals(args)
+    scale = max(s.scale for s in sides)
+    widest = max(s.precision for s in sides)
+    width = max(scale + max(s.precision - s.scale for s in sides), widest) + 1
+    return decimal(_capped(width, widest), scale)
+
+
+def multiplied(args: Args) -> Type:
+    expect_numbers(args)
+    type_ = joined(args)
+    if type_.kind is not Kind.DECIMAL:
+        return _numeric(type_)
+    sides = decimals(args)
+    scale = sum(s.scale for s in sides)
+    if scale > 38:
+        raise TypeProblem("the product has more than 38 decimal places", None, "CAST one side to DOUBLE.")
+    width, widest = sum(s.precision for s in sides), max(s.precision for s in sides)
+    if width > 18 >= widest and scale >= 18:
+        return decimal(min(width, 38), scale)
+    return decimal(_capped(width, widest), scale)
+
+
+def _capped(width: int, widest: int) -> int:
+    return 18 if width > 18 >= widest else min(width, 38)
+
+
+def decimals(args: Args) -> tuple[Type, ...]:
+    """The decimal type of each argument; a NULL takes its neighbour's."""
+    found = [as_decimal(arg.type) for arg in args]
+    known = next(side for side in found if side is not None)
+    return tuple(known if side is None else side for side in found)
+
+
+def _numeric(type_: Type) -> Type:
+    return BIGINT if type_.kind is Kind.NULL else type_
+
+
+def type_range(type_: Type) -> Interval:
+    """All values a type can hold in the vault (dates: years 1 to 9999); reals and the like have no ends."""
+    if type_.kind is Kind.INTEGER:
+        return interval(*integer_range(type_))
+    if type_.kind is Kind.DECIMAL:
+        end = Fraction(10**type_.precision - 1, 10**type_.scale)
+        return Interval(-end, end)
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return years(type_)
+    return Interval()
+
+
+def inside(found: Interval, type_: Type) -> bool:
+    """Every value of the interval fits the type."""
+    whole = type_range(type_)
+    return found.is_empty or intersect(found, whole) == found if whole.is_finite else True
+
+
+def fitted(found: Interval, type_: Type) -> Interval:
+    """The interval cut to what the type can hold; ends no DOUBLE can reach are open (the value is infinite)."""
+    if type_ != REAL:
+        return intersect(found, type_range(type_))
+    lower = None if found.lower is None or found.lower < -LARGEST_REAL else found.lower
+    upper = None if found.upper is None or found.upper > LARGEST_REAL else found.upper
+    return Interval(
+        Fraction(LARGEST_REAL) if lower is not None and lower > LARGEST_REAL else lower,
+        -LARGEST_REAL if upper is not None and upper < -LARGEST_REAL else upper,
+    )

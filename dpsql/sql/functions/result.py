@@ -1,0 +1,57 @@
+"""How a domain rule says what it found."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import EVERYTHING, Interval
+from dpsql.domain.types import Kind, Type
+from dpsql.ir.expr import Call
+from dpsql.sql.functions.model import Domains
+from dpsql.sql.functions.numbers import fitted
+from dpsql.sql.functions.sets import Inexact, without_null
+
+ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
+
+
+def result(
+    call: Call,
+    domains: Domains,
+    *,
+    interval: Interval = EVERYTHING,
+    keys: tuple[Atom, ...] | None = None,
+    nullable: bool | None = None,
+    integral: bool = False,
+) -> Domain:
+    """The domain of a call: NULL where an argument is, within the type's range, the hull of its keys."""
+    null = any(domain.nullable for domain in domains) if nullable is None else nullable
+    found = fitted(interval, call.type) if call.type.kind in ORDERED else EVERYTHING
+    kept = without_null(keys, null)
+    if kept is not None and call.type.kind in ORDERED:
+        found = keys_hull(kept) or found
+    because = next((domain.because for domain in domains if domain.because), "")
+    return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
+
+
+def keys_hull(keys: tuple[Atom, ...]) -> Interval | None:
+    """From the least to the greatest key."""
+    numbers = [Fraction(key) for key in keys if key is not None and not isinstance(key, str)]
+    return Interval(min(numbers), max(numbers)) if numbers else None
+
+
+def may_be_infinite(domain: Domain) -> bool:
+    return domain.type.kind is Kind.REAL and not domain.interval.is_finite
+
+
+def converted(value: Atom, to: Type) -> Atom:
+    """A number as DuckDB converts it before it computes; Inexact where that may round in a way of its own."""
+    if value is None or isinstance(value, str):
+        raise Inexact
+    if to.kind is Kind.REAL:
+        if isinstance(value, Fraction) and (abs(value.numerator) > 2**53 or value.denominator > 10**15):
+            raise Inexact
+        return float(value)
+    if isinstance(value, float):
+        raise Inexact
+    return Fraction(value) if to.kind is Kind.DECIMAL else int(value)

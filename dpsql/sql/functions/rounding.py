@@ -1,0 +1,200 @@
+"""FLOOR, CEIL, TRUNC, ROUND, ABS, SIGN."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.domain import interval as iv
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import Interval
+from dpsql.domain.types import BIGINT, REAL, TINYINT, Kind, Type, decimal
+from dpsql.ir.expr import Call, Literal
+from dpsql.sql.functions.model import Args, Domains, Function, expect, integer_constant
+from dpsql.sql.functions.numbers import NUMBERS, fitted, inside
+from dpsql.sql.functions.result import result
+from dpsql.sql.functions.sets import Inexact, mapped
+
+Round = Callable[[Fraction], int]
+
+
+def half_away(value: Fraction) -> int:
+    size = math.floor(abs(value) + Fraction(1, 2))
+    return size if value >= 0 else -size
+
+
+def _number(args: Args) -> Type:
+    expect(args, 0, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+    return BIGINT if args[0].type.kind is Kind.NULL else args[0].type
+
+
+def _floor_type(args: Args) -> Type:
+    type_ = _number(args)
+    return decimal(type_.precision, 0) if type_.kind is Kind.DECIMAL else REAL
+
+
+def _round_type(args: Args) -> Type:
+    type_ = _number(args)
+    places = integer_constant(args, 1, "the number of digits", -38, 38) if len(args) == 2 else 0
+    if type_.kind is not Kind.DECIMAL:
+        return type_
+    return type_ if places >= type_.scale else decimal(type_.precision, max(places, 0))
+
+
+def _places(call: Call) -> int:
+    if len(call.args) == 1:
+        return 0
+    digits = call.args[1]
+    return digits.value if isinstance(digits, Literal) and isinstance(digits.value, int) else 0
+
+
+def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
+    """A rule that goes to a neighbouring multiple of 10^-places; it keeps order, so it may be applied to the ends."""
+
+    def domain(call: Call, domains: Domains) -> Domain:
+        places = _places(call)
+        unit = Fraction(10) ** places
+        whole = places <= 0
+
+        def apply(value: Atom) -> Atom:
+            if value is None or isinstance(value, str):
+                raise Inexact
+            if isinstance(value, float):
+                if not whole or places < 0 or not math.isfinite(value):
+                    raise Inexact
+                return float(rule(Fraction(value)))
+            exact = rule(value * unit) / unit
+            match call.type.kind:
+                case Kind.REAL:
+                    return float(exact)
+                case Kind.INTEGER:
+                    return int(exact)
+                case _:
+                    return exact
+
+        ends = (domains[0].interval.lower, domains[0].interval.upper)
+        found = Interval(*(None if end is None else rule(end * unit) / unit for end in ends))
+        if _kept_as_is(call, places):
+            found = domains[0].interval
+        return result(
+            call,
+            domains,
+            interval=found,
+            keys=mapped(apply, domains) if not _kept_as_is(call, places) else domains[0].keys,
+            integral=whole,
+        )
+
+    return domain
+
+
+def _kept_as_is(call: Call, places: int) -> bool:
+    """ROUND to more places than a decimal or an integer has does nothing."""
+    source = call.args[0].type
+    return source == call.type and source.kind in (Kind.DECIMAL, Kind.INTEGER) and places >= source.scale
+
+
+def _round_raises(call: Call, domains: Domains) -> bool:
+    """ROUND of integers to tens, hundreds… may leave the type."""
+    places = _places(call)
+    if call.type.kind is not Kind.INTEGER or places >= 0:
+        return False
+    step = Fraction(10) ** -places
+    found = fitted(domains[0].interval, call.type)
+    return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type) or step > 2**31
+
+
+def _abs_domain(call: Call, domains: Domains) -> Domain:
+    def apply(value: Atom) -> Atom:
+        if value is None or isinstance(value, str):
+            raise Inexact
+        return abs(value)
+
+    return result(
+        call,
+        domains,
+        interval=iv.absolute(domains[0].interval),
+        keys=mapped(apply, domains),
+        integral=domains[0].integral,
+    )
+
+
+def _abs_raises(call: Call, domains: Domains) -> bool:
+    if call.type.kind is not Kind.INTEGER:
+        return False
+    return not inside(iv.absolute(fitted(domains[0].interval, call.type)), call.type)
+
+
+def _sign_type(args: Args) -> Type:
+    _number(args)
+    return TINYINT
+
+
+def _sign_domain(call: Call, domains: Domains) -> Domain:
+    """SIGN(NaN) is 0, never NULL."""
+    ends = (domains[0].interval.lower, domains[0].interval.upper)
+    low, high = (None if end is None else (end > 0) - (end < 0) for end in ends)
+    found = iv.interval(-1 if low is None else low, 1 if high is None else high)
+    if domains[0].type.kind is Kind.REAL and domains[0].nullable:
+        found = iv.hull(found, iv.point(0))
+    return result(call, domains, interval=found)
+
+
+FUNCTIONS = (
+    Function(
+        name="abs",
+        doc="The size of a number, without its sign.",
+        signature="ABS(x)",
+        least=1,
+        most=1,
+        type=_number,
+        domain=_abs_domain,
+        raises=_abs_raises,
+    ),
+    Function(
+        name="sign",
+        doc="-1, 0 or 1.",
+        signature="SIGN(x)",
+        least=1,
+        most=1,
+        type=_sign_type,
+        domain=_sign_domain,
+    ),
+    Function(
+        name="floor",
+        doc="The largest whole number that is not above x.",
+        signature="FLOOR(x)",
+        least=1,
+        most=1,
+        type=_floor_type,
+        domain=_stepped(math.floor),
+    ),
+    Function(
+        name="ceil",
+        doc="The smallest whole number that is not below x.",
+        signature="CEIL(x), CEILING(x)",
+        least=1,
+        most=1,
+        type=_floor_type,
+        domain=_stepped(math.ceil),
+    ),
+    Function(
+        name="trunc",
+        doc="The number without its fraction.",
+        signature="TRUNC(x)",
+        least=1,
+        most=1,
+        type=_round_type,
+        domain=_stepped(math.trunc),
+    ),
+    Function(
+        name="round",
+        doc="The nearest number of that many decimal places (none: a whole number), halves away from zero.",
+        signature="ROUND(x[, digits])",
+        least=1,
+        most=2,
+        type=_round_type,
+        domain=_stepped(half_away),
+        raises=_round_raises,
+    ),
+)

@@ -1,0 +1,64 @@
+"""Key sets through functions: a rule is applied to every key of a finite public set, in Python, where that is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.sql.functions.model import Domains
+
+RANGE_LIMIT = 2_000  # a range of whole numbers is listed up to here; beyond, its interval says as much
+PAIRS_LIMIT = 100_000
+
+
+class Inexact(Exception):
+    """The Python rule cannot vouch for DuckDB's answer on this value; the key set becomes unknown."""
+
+
+def listed(domain: Domain) -> tuple[Atom, ...] | None:
+    """The values of a domain if they are few and public."""
+    if domain.keys is not None:
+        return domain.keys
+    if not domain.is_integral or not domain.interval.is_finite:
+        return key_set(domain) if domain.interval.is_finite or domain.type.sql == "BOOLEAN" else None
+    low, high = domain.interval.ends()
+    return key_set(domain) if high - low <= RANGE_LIMIT else None
+
+
+def mapped(rule: Callable[..., Atom], domains: Domains, *, nulls: bool = False) -> tuple[Atom, ...] | None:
+    """The values of rule over all combinations; a NULL argument gives NULL unless the rule takes nulls itself."""
+    sets = [listed(domain) for domain in domains]
+    size = 1
+    for values in sets:
+        if values is None:
+            return None
+        size *= len(values)
+    if size > (KEY_LIMIT if len(sets) == 1 else PAIRS_LIMIT):
+        return None
+    found: dict[Atom, None] = {}
+    try:
+        for row in product(*(values for values in sets if values is not None)):
+            found[None if not nulls and None in row else rule(*row)] = None
+    except (Inexact, OverflowError, ZeroDivisionError):
+        return None
+    return tuple(found)
+
+
+def either(*domains: Domain) -> tuple[Atom, ...] | None:
+    """The union of key sets, None if one is unknown."""
+    found: dict[Atom, None] = {}
+    for domain in domains:
+        values = listed(domain)
+        if values is None or len(found) + len(values) > KEY_LIMIT:
+            return None
+        found.update(dict.fromkeys(values))
+    return tuple(found)
+
+
+def without_null(keys: tuple[Atom, ...] | None, nullable: bool) -> tuple[Atom, ...] | None:
+    """NULL is among inferred keys exactly when the expression may be NULL."""
+    if keys is None:
+        return None
+    rest = tuple(key for key in keys if key is not None)
+    return (*rest, None) if nullable else rest

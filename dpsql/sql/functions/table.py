@@ -1,0 +1,37 @@
+"""The table: every scalar function of private rows, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dpsql.sql.functions import (
+    arithmetic,
+    casts,
+    comparison,
+    conditional,
+    dates,
+    logic,
+    mathematics,
+    patterns,
+    rounding,
+    text,
+)
+from dpsql.sql.functions.model import Function
+
+FAMILIES = (
+    arithmetic,
+    comparison,
+    logic,
+    conditional,
+    casts,
+    rounding,
+    mathematics,
+    text,
+    patterns,
+    dates,
+)
+
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+    {function.name: function for family in FAMILIES for function in family.FUNCTIONS}
+)
