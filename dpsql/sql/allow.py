@@ -22,9 +22,8 @@ from dpsql.sql.tokens import span
 
 Allowed = Mapping[type[exp.Expr], frozenset[str]]
 
-ALLOWED: Allowed = MappingProxyType(
-    {**{kind: names for kind, names in functions.ALLOWED.items()}, **AGGREGATES, **WINDOWS, **relational.ALLOWED}
-)
+_SCALARS: Allowed = dict(functions.ALLOWED.items())
+ALLOWED: Allowed = MappingProxyType({**_SCALARS, **AGGREGATES, **WINDOWS, **relational.ALLOWED})
 
 
 def allow(statement: Statement) -> None:

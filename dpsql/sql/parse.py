@@ -131,6 +131,8 @@ def _checked(
     if deepest is not None:
         raise too_deep(span(deepest, text))
     place_calls(tree, tokens, text)
+    if span(tree, text) is None:
+        tree.update_positions(tokens[0])
     return tree
 
 

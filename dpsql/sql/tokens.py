@@ -157,7 +157,7 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
     end = 0
     for index, token in enumerate(tokens):
         _check_gap(text, end, token.start)
-        if index and token.start == end and _glued(text, end):
+        if index and token.start == end and (_glued(text, end) or _dotted(tokens, index)):
             raise _unclear(text, Span(tokens[index - 1].start, token.end + 1))
         _check_token(text, token)
         end = token.end + 1
@@ -175,6 +175,20 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
 def _glued(text: str, boundary: int) -> bool:
     """Whether two words, numbers or quoted texts touch, as in x'41', 1_000 or 0x1F."""
     return bool(_WORDLIKE.match(text[boundary - 1]) and _WORDLIKE.match(text[boundary])) and text[boundary - 1] != "$"
+
+
+_BEFORE_POINT = {"SELECT", "DISTINCT", "THEN", "ELSE", "WHEN", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "WHERE",
+                 "HAVING", "QUALIFY", "ON", "BY", "VALUES", "CASE"}  # fmt: skip
+
+
+def _dotted(tokens: list[Token], index: int) -> bool:
+    """Whether a point belongs to a number or to a name is anybody's guess, as in a.1 or 1..2; .5 alone is plain."""
+    kinds = (tokens[index - 1].token_type, tokens[index].token_type)
+    if kinds == (TokenType.DOT, TokenType.NUMBER):
+        before = tokens[index - 2] if index > 1 else None
+        sign = before is not None and before.text in _PUNCTUATION - {")", "]", ".", "?"} and not quoted(before)
+        return before is not None and not sign and word(before) not in _BEFORE_POINT
+    return kinds == (TokenType.NUMBER, TokenType.DOT)
 
 
 def _check_gap(text: str, start: int, end: int) -> None:
@@ -242,6 +256,8 @@ def _unclear(text: str, where: Span) -> Error:
         return SqlError(
             "this is not a plain number", at=where, fix="Write digits, a point, and an exponent: 1000, 0.5, 1e5."
         )
+    if raw[:1] == ".":
+        return SqlError("a point stands where it may be part of a name or of a number", at=where, fix="Write 0.5.")
     if raw == '""':
         return SqlError("a name is empty", at=where, fix='Write a name between the quotes: "name".')
     return SqlError(
