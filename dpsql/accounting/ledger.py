@@ -112,7 +112,7 @@ class Ledger:
         store = Store(path, timeout=timeout, crash_point=_crash)
         try:
             with store.read() as reading:
-                tip = reading.tip()
+                tip = reading.tip() if reading.begun() else None
                 recorded = None if tip is None else reading.latest(tip.epoch, ACCOUNT_SCOPE)
                 if tip is None or recorded is None or recorded.detail is None:
                     raise tampered("it holds no account")

@@ -40,9 +40,11 @@ class Reading:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
 
+    def begun(self) -> bool:
+        """False for the empty file of a ledger that no transaction has completed on."""
+        return bool(self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
     def tip(self) -> Entry | None:
-        if self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            return None
         return self._one(f"{_SELECT} ORDER BY n DESC LIMIT 1")
 
     def entry(self, n: int) -> Entry | None:
@@ -118,6 +120,10 @@ def _entry(row: tuple[object, ...]) -> Entry:
 
 def _checked(row: tuple[object, ...]) -> Entry:
     entry = _entry(row)
-    if digest(entry) != entry.hash:
+    try:
+        intact = digest(entry) == entry.hash
+    except TypeError:  # a text that became bytes
+        intact = False
+    if not intact:
         raise tampered(f"entry {entry.n} was changed")
     return entry

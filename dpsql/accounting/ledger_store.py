@@ -34,12 +34,17 @@ def _translated(problem: sqlite3.Error, name: str) -> Error:
             f"the ledger is locked: {name}", code=421, why="Another process is writing to it.", fix="Try again."
         )
     if code in _TAMPERED:
-        return TamperedLedger(f"the ledger is damaged: {name}", why=str(problem), fix="Run `dpsql ledger verify`.")
+        return _damaged(name, problem.sqlite_errorname)
     return LedgerError(
         f"the ledger cannot be read or written: {name}",
         why=f"{problem}. Nothing is released that is not on record.",
         fix="Check the file's permissions and the free space on its disk.",
     )
+
+
+def _damaged(name: str, why: str) -> TamperedLedger:
+    """Without SQLite's own words: about a damaged page they may quote what is in it."""
+    return TamperedLedger(f"the ledger is damaged: {name}", why=f"SQLite says {why}.", fix="Run `dpsql ledger verify`.")
 
 
 @contextmanager
@@ -49,6 +54,8 @@ def ledger_errors(name: str) -> Iterator[None]:
         yield
     except sqlite3.Error as problem:
         raise _translated(problem, name) from None
+    except UnicodeDecodeError:  # text in the file that is none: Python cannot even read SQLite's message about it
+        raise _damaged(name, "text that cannot be decoded") from None
     except OSError as problem:
         raise LedgerError(
             f"the ledger cannot be read or written: {name}",

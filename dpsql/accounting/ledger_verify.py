@@ -56,6 +56,8 @@ def verify_file(path: Path, printed: Head | None = None, *, timeout: float = 30.
 
 def _verify(reading: Reading, head: Head | None, *, needs_head: bool, printed: Head | None) -> BadRow | None:
     replay = Replay()
+    if not reading.begun():  # killed before its first entry, or deleted: the head knows
+        return _wrong_head(replay, head, False, printed)
     bad = _replayed(reading, replay)
     if bad is None:
         bad = _wrong_head(replay, head, needs_head, printed)
@@ -184,10 +186,23 @@ def _wrong_rows(reading: Reading, replay: Replay) -> BadRow | None:
     return None
 
 
+def _objects(connection: sqlite3.Connection) -> set[tuple[str | None, ...]]:
+    return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall())
+
+
+def _objects_of_a_new_ledger() -> set[tuple[str | None, ...]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        for statement in SCHEMA:
+            connection.execute(statement)
+        return _objects(connection)
+    finally:
+        connection.close()
+
+
 def _wrong_file(reading: Reading) -> BadRow | None:
     """Schema (a trigger could undo a charge), version, and SQLite's own check of pages and indexes."""
-    schema = reading.connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    if sorted(sql for (sql,) in schema) != sorted(SCHEMA):
+    if _objects(reading.connection) != _objects_of_a_new_ledger():
         return BadRow(row=None, why="the tables of the file were changed")
     header = tuple(
         reading.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
