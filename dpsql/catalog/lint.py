@@ -1,0 +1,89 @@
+"""`dpsql check FILE`: what is allowed and yet probably not meant. It looks at the catalog alone, never at the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec
+from dpsql.catalog.reading import quoted
+from dpsql.domain.facts import Domain as ColumnDomain
+from dpsql.domain.facts import key_set
+from dpsql.domain.types import Kind
+
+# Names whose column usually says who somebody is.
+PERSON = re.compile(r"(?i)(person|people|user|patient|customer|client|member|student|pupil|employee|citizen|account)")
+IDENTIFIER = re.compile(r"(?i)(^|_)(id|uid|uuid|ssn|email|phone|nr|no|number|key)$|^id")
+WIDE = 10**9
+HIGH_EPSILON, HIGH_DELTA = 20, 1e-4
+
+
+def lint(catalog: Catalog) -> list[str]:
+    """Warnings in words, in the order of the file; an empty list says nothing stood out."""
+    found = list(_budget(catalog))
+    for table in catalog.tables:
+        found += [f"{table.where}: {table.name}: {warning}" for warning in _table(catalog, table)]
+    return found
+
+
+def _budget(catalog: Catalog) -> Iterator[str]:
+    private = any(not table.public for table in catalog.tables)
+    total = catalog.budget.total
+    if private and not catalog.budget.capped:
+        yield "there is no budget: give one to connect(), or the ledger counts without a cap"
+    if total.epsilon is not None and total.epsilon > HIGH_EPSILON:
+        yield f"a budget of ε = {float(total.epsilon):g} protects hardly anybody; 1 to 10 is usual"
+    if private and catalog.budget.capped and total.delta is None:
+        yield "the budget has no delta, so δ is not capped; add delta: 1e-6, or delta: 0"
+    if total.delta is not None and total.delta > HIGH_DELTA:
+        yield f"a δ of {float(total.delta):g} may reveal one unit in {round(1 / total.delta):,}; 1e-6 is usual"
+    for amount, limit, what in (
+        (catalog.per_query.epsilon, total.epsilon, "epsilon"),
+        (catalog.per_query.delta, total.delta, "delta"),
+    ):
+        if amount is not None and limit is not None and amount > limit:
+            yield f"per_query's {what} is above the budget's: a query that does not say less is always refused"
+    if catalog.version is None and catalog.format == "dpsql" and private:
+        yield "there is no version: repeats of a query are charged again"
+
+
+def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
+    if table.public:
+        return
+    if table.row_is_unit:
+        for column in table.columns:
+            if _names_a_person(column):
+                yield (
+                    f"row_is_unit, but {quoted(column.name)} looks like a person's id: "
+                    f"if one person can have several rows, write unit: {column.name}"
+                )
+    elif table.caps is not None and table.caps.max_groups * table.caps.max_rows > 10_000:
+        yield "caps this large make noise that hides everything: a unit counts max_groups x max_rows times"
+    if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
+        yield f"max_groups and max_rows are both {table.caps.max_rows} (max_ids): what a unit has beyond is left out"
+    for column in table.columns:
+        yield from _column(table, column)
+
+
+def _names_a_person(column: ColumnSpec) -> bool:
+    identifying = IDENTIFIER.search(column.name) is not None
+    return column.type.kind in (Kind.INTEGER, Kind.TEXT) and (
+        identifying or (PERSON.search(column.name) is not None and column.keys is None)
+    )
+
+
+def _column(table: TableSpec, column: ColumnSpec) -> Iterator[str]:
+    interval, name = column.interval, quoted(column.name)
+    if (interval.lower is None) != (interval.upper is None):
+        yield f"{name} has only one bound: sums and averages need both"
+    if interval.is_finite and column.type.is_numeric:
+        low, high = interval.ends()
+        if high - low > WIDE:
+            yield f"{name} has bounds {float(low):g} to {float(high):g}: noise grows with them"
+        if low == high:
+            yield f"{name} has one possible value"
+    if column.keys is not None and column.nullable and None not in column.keys:
+        yield f"{name} may be NULL, and its keys do not list null: such rows are dropped from its groups"
+    inferred = key_set(ColumnDomain(type=column.type, interval=interval, nullable=column.nullable))
+    if column.keys is None and inferred is not None and len(inferred) > 100_000:
+        yield f"{name} has {len(inferred):,} public keys by its bounds: a GROUP BY releases all of them"
