@@ -7,6 +7,7 @@ are needed, with certain bounds of the probability: they are exact, not exact up
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,7 @@ GAUSSIAN_SCALE_LIMIT = 1 << 21
 
 _LARGEST_WORD = (1 << 64) - 1
 _COIN_LIMIT = 1 << 62
+_CUT = 40
 _BLOCK = 1 << 15  # proposals handled at once: the arrays stay in the cache
 _TAIL_BITS = 15  # of a proposal's word: the first digits that decide the geometric part; one more bit is the sign
 _UNDECIDED = 255
@@ -32,6 +34,7 @@ _GEOMETRIC_LIMIT = 1 << 30  # P[beyond] = exp(-2^30): such a value saturates, a 
 
 def discrete_laplace(t: int, size: int) -> Integers:
     """`size` independent draws with P[x] proportional to exp(-|x|/t), 1 <= t < 2^31."""
+    t = operator.index(t)
     if not 1 <= t < LAPLACE_SCALE_LIMIT:
         raise ValueError(f"the scale of a discrete Laplace must be from 1 to 2^31 - 1, not {t}")
     drawn = np.empty(size, dtype=np.int64)
@@ -46,6 +49,7 @@ def discrete_laplace(t: int, size: int) -> Integers:
 
 def discrete_gaussian(t: int, size: int) -> Integers:
     """`size` independent draws with P[x] proportional to exp(-x^2 / (2 t^2)), 1 <= t < 2^21."""
+    t = operator.index(t)
     if not 1 <= t < GAUSSIAN_SCALE_LIMIT:
         raise ValueError(f"the scale of a discrete Gaussian must be from 1 to 2^21 - 1, not {t}")
     drawn = np.empty(size, dtype=np.int64)
@@ -65,6 +69,8 @@ def bernoulli_exp(
     top, bottom = np.broadcast_arrays(np.asarray(numerators), np.asarray(denominators))
     if not top.size:
         return np.zeros(top.shape, dtype=np.bool_)
+    if top.dtype.kind not in "iuO" or bottom.dtype.kind not in "iuO":
+        raise ValueError("a coin needs integers")
     if int(top.min()) < 0 or int(bottom.min()) < 1:
         raise ValueError("a coin needs a numerator of at least 0 and a denominator of at least 1")
     if int(top.max()) > _COIN_LIMIT or int(bottom.max()) > _COIN_LIMIT:
@@ -80,6 +86,26 @@ def coin_exp(numerator: int, denominator: int) -> bool:
     return _below_exp(numerator, denominator, 0, 0)
 
 
+def coins_wide(numerators: Sequence[int], denominator: int) -> Booleans:
+    """Coins with P[True] = exp(-n/d), n >= 0, d >= 1, integers of any size, at nearly the speed of words.
+
+    n/d is cut after 40 binary digits: the coin of the digits and the coin of what is left are independent, so that both
+    succeed has the product of their probabilities. What is left is y < 2^-40, and exp(-y) >= 1 - y: a word below
+    2^64 - 2^24 decides the second coin; any other is followed by more digits.
+    """
+    parts = [divmod(n << _CUT, denominator) for n in numerators]
+    near = np.array([q >> _CUT < _COIN_LIMIT for q, _ in parts], dtype=np.bool_)
+    whole = np.array([min(q >> _CUT, _COIN_LIMIT) for q, _ in parts], dtype=np.uint64)
+    digits = np.array([q & ((1 << _CUT) - 1) for q, _ in parts], dtype=np.uint64)
+    heads = coins_exp(whole, digits, 1 << _CUT)
+    words = entropy.random_words(len(parts))
+    for i in np.flatnonzero(heads & (words >= np.uint64((1 << 64) - (1 << (64 - _CUT))))):
+        heads[i] = _below_exp(parts[i][1], denominator << _CUT, int(words[i]), 64)
+    for i in np.flatnonzero(~near).tolist():
+        heads[i] = coin_exp(numerators[i], denominator)
+    return heads
+
+
 def coins_exp(whole: Words, rest: Words, denominator: Words | int) -> Booleans:
     """Coins with P[True] = exp(-whole - rest/denominator), 0 <= rest <= denominator <= 2^62.
 
@@ -88,7 +114,7 @@ def coins_exp(whole: Words, rest: Words, denominator: Words | int) -> Booleans:
     """
     heads = np.ones(whole.size, dtype=np.bool_)
     far = np.flatnonzero(whole)
-    heads[far] = _coins_whole(whole[far])
+    heads[far] = coins_whole(whole[far])
     alive = np.flatnonzero(heads)
     bottom = denominator if isinstance(denominator, int) else denominator[alive]
     heads[alive] = _coins_fraction(rest[alive], bottom)
@@ -186,7 +212,7 @@ def _coins_ratio(rest: Words, denominator: Words | int, k: int) -> Booleans:
     return yes
 
 
-def _coins_whole(whole: Words) -> Booleans:
+def coins_whole(whole: Words) -> Booleans:
     """Coins with P[True] = exp(-whole): the digits of a uniform real against the digits of exp(-whole)."""
     words = _random_shorts(whole.size)
     limits = _WHOLE_LIMITS[np.minimum(whole, np.uint64(_WHOLE_LIMITS.size - 1))]

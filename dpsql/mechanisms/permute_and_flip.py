@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.mechanisms.lattice import coin_exp, coins_exp, uniform_below
+from dpsql.mechanisms.lattice import Words, coins_exp, coins_whole, coins_wide, uniform_below
 
 _BLOCK = 1 << 16  # scores handled at once: the arrays stay in the cache
-_WORD = 1 << 64
 _DENOMINATOR_LIMIT = 1 << 62
 
 
@@ -47,16 +46,37 @@ def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[
     return candidates[picked].astype(np.int64)
 
 
-def _coins(gaps: npt.NDArray[np.uint64], rate: Fraction) -> npt.NDArray[np.bool_]:
-    """Coins with P[heads] = exp(-gap*rate), exactly.
-
-    gap*numerator is a 64-bit word in practice; where it is not, or the denominator is no 62-bit number, Python's
-    integers toss the coins one by one.
-    """
+def _coins(gaps: Words, rate: Fraction) -> npt.NDArray[np.bool_]:
+    """Coins with P[heads] = exp(-gap*rate), exactly, by words where products and denominator fit into them."""
     largest = int(gaps.max(initial=np.uint64(0)))
-    if largest * rate.numerator < _WORD and rate.denominator <= _DENOMINATOR_LIMIT:
-        top = gaps * np.uint64(rate.numerator)
-        whole = top // np.uint64(rate.denominator)
-        return coins_exp(whole, top - whole * np.uint64(rate.denominator), rate.denominator)
-    coins = [coin_exp(int(gap) * rate.numerator, rate.denominator) for gap in gaps]
-    return np.array(coins, dtype=np.bool_)
+    if largest * rate.numerator >= 1 << 64 or rate.denominator > _DENOMINATOR_LIMIT:
+        return _wide_coins(gaps, rate)
+    top = gaps * np.uint64(rate.numerator)
+    whole = top // np.uint64(rate.denominator)
+    return coins_exp(whole, top - whole * np.uint64(rate.denominator), rate.denominator)
+
+
+def _wide_coins(gaps: Words, rate: Fraction) -> npt.NDArray[np.bool_]:
+    """The same where numbers are too long: a whole number below the exponent first, as a coin of its own, turns most
+    candidates away; only for the others Python's integers work out what is left of the exponent."""
+    least = _whole_below(gaps, rate)
+    heads = coins_whole(least)
+    alive = np.flatnonzero(heads)
+    pairs = zip(gaps[alive].tolist(), least[alive].tolist(), strict=True)
+    left = [gap * rate.numerator - whole * rate.denominator for gap, whole in pairs]
+    heads[alive] = coins_wide(left, rate.denominator)
+    return heads
+
+
+def _whole_below(gaps: Words, rate: Fraction) -> Words:
+    """Whole numbers of at most gap*rate, close to it.
+
+    Proof. With gap = 2^i * g + …, numerator = 2^j * n + … (g, n the leading 32 and 31 digits, so that g*n is a word)
+    and d >= denominator/2^(i+j): gap*rate >= 2^(i+j)*g*n/denominator >= g*n/d. Where d is no word, 0 serves.
+    """
+    gap_cut = max(0, int(gaps.max(initial=np.uint64(0))).bit_length() - 32)
+    rate_cut = max(0, rate.numerator.bit_length() - 31)
+    bottom = -(-rate.denominator >> (gap_cut + rate_cut))
+    if bottom >= 1 << 64:
+        return np.zeros(gaps.size, dtype=np.uint64)
+    return (gaps >> np.uint64(gap_cut)) * np.uint64(rate.numerator >> rate_cut) // np.uint64(bottom)

@@ -48,10 +48,14 @@ def test_the_distribution(scores: list[int], epsilon: Fraction, sensitivity: int
     assert p_value(counts, np.array(by_definition(scores, epsilon, sensitivity)), 5.0) > ALPHA
 
 
-@pytest.mark.parametrize("epsilon", [1 + Fraction(1, 3**60), Fraction(2**64 + 1, 2**64)])
+@pytest.mark.parametrize(
+    "epsilon", [1 + Fraction(1, 3**60), Fraction(2**64 + 1, 2**64), Fraction(2**62 + 1, 2**61), Fraction(1, 2)]
+)
 def test_the_distribution_in_python_integers(epsilon: Fraction) -> None:
-    scores = [0, -1, -2, -5]
-    chosen = choose(np.tile(np.array(scores, dtype=np.int64), (20_000, 1)), epsilon=epsilon, sensitivity=1)
+    scores = [0, -1, -2, -5] if epsilon > Fraction(1, 2) else [0, -(2**63), -(2**61), -(2**62)]
+    if epsilon == Fraction(1, 2):
+        epsilon = Fraction(3**20, 3**20 * 2**62 + 1)
+    chosen = choose(np.tile(np.array(scores, dtype=np.int64), (100_000, 1)), epsilon=epsilon, sensitivity=1)
     assert p_value(np.bincount(chosen, minlength=4), np.array(by_definition(scores, epsilon, 1)), 5.0) > ALPHA
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +99,14 @@ def test_coins_in_words(numerator: int, denominator: int) -> None:
 def test_coins_in_python_integers(numerator: int, denominator: int) -> None:
     heads = lattice.bernoulli_exp([numerator] * 30_000, [denominator] * 30_000)
     assert is_binomial(int(heads.sum()), 30_000, math.exp(-numerator / denominator))
+
+
+@pytest.mark.parametrize(
+    "exponent", [Fraction(1, 3**60), Fraction(3**50 + 1, 3**50), Fraction(2**90, 3**57), Fraction(9, 2)]
+)
+def test_wide_coins(exponent: Fraction) -> None:
+    heads = lattice.coins_wide([exponent.numerator] * 300_000, exponent.denominator)
+    assert is_binomial(int(heads.sum()), 300_000, math.exp(-exponent))
 
 
 def test_coins_of_mixed_probabilities() -> None:

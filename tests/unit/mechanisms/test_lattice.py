@@ -106,15 +106,15 @@ def test_a_whole_exponent_by_sixteen_digits_and_more(monkeypatch: pytest.MonkeyP
         limit = exp_minus(whole, 1, 16)[0]
         if limit:
             feed(monkeypatch, limit - 1)
-            assert lattice._coins_whole(array(whole)).tolist() == [True]
+            assert lattice.coins_whole(array(whole)).tolist() == [True]
         feed(monkeypatch, limit + 1)
-        assert lattice._coins_whole(array(whole)).tolist() == [False]
+        assert lattice.coins_whole(array(whole)).tolist() == [False]
         digits = exp_minus(whole, 1, 80)[0] & LARGEST
         feed(monkeypatch, limit, digits + 1)
-        assert lattice._coins_whole(array(whole)).tolist() == [False]
+        assert lattice.coins_whole(array(whole)).tolist() == [False]
         if digits:
             feed(monkeypatch, limit, digits - 1)
-            assert lattice._coins_whole(array(whole)).tolist() == [True]
+            assert lattice.coins_whole(array(whole)).tolist() == [True]
 
 
 def test_the_series_coin_follows_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,8 +171,32 @@ def test_coins_refuse_what_is_no_probability() -> None:
         lattice.bernoulli_exp([-1], [2])
     with pytest.raises(ValueError, match="coin"):
         lattice.bernoulli_exp([1], [0])
+    with pytest.raises(ValueError, match="integers"):
+        lattice.bernoulli_exp(np.array([0.5]), 1)  # type: ignore[arg-type]  # what mypy would refuse
+    with pytest.raises(TypeError):
+        lattice.discrete_laplace(1.5, 1)  # type: ignore[arg-type]  # the same
     with pytest.raises(ValueError, match="beyond"):
         lattice._coins_ratio(array(1), 2**62 + 1, 1)
+
+
+def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """n/d below 2^-40: the digits are 0, a word among the last 2^24 needs more digits, and they are those of exp(-n/d)."""
+    numerator, denominator = 1, 2**41 + 1
+    digits = exp_minus(numerator, denominator, 128)[0]
+    first, second = digits >> 64, digits & LARGEST
+    assert first >= 2**64 - 2**24
+    tails = LARGEST - 2**50  # fails the first toss of the series: the coin of the digits shows heads
+    for words, heads in (
+        ((first - 1,), True),
+        ((first + 1,), False),
+        ((first, second - 1), True),
+        ((first, second + 9), False),
+    ):
+        script = feed(monkeypatch, tails, *words)
+        assert lattice.coins_wide([numerator], denominator).tolist() == [heads]
+        assert list(script.words) == []
+    feed(monkeypatch, tails, 0)
+    assert lattice.coins_wide([numerator], denominator).tolist() == [True]
 
 
 def test_certain_and_hopeless_coins() -> None:
@@ -180,5 +204,6 @@ def test_certain_and_hopeless_coins() -> None:
     assert not lattice.bernoulli_exp(np.full(1000, 2**62), 1).any()
     assert not lattice.bernoulli_exp([2**200] * 10, [1] * 10).any()
     assert lattice.bernoulli_exp([0] * 10, [2**200] * 10).all()
+    assert lattice.coins_wide([0, 2**200, 2**70 * 3**50], 3**50).tolist() == [True, False, False]
     assert lattice.bernoulli_exp([], []).shape == (0,)
     assert lattice.bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
