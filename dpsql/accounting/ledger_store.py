@@ -78,6 +78,7 @@ class Store:
         self._crash_point = crash_point
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._closed = False
         self._orphaned = False
         with ledger_errors(self.name):
@@ -97,6 +98,7 @@ class Store:
             self.path or ":memory:", timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         try:
+            self._file = None if self.path is None else _identity(self.path)
             self._prepare(connection)
         except BaseException:
             connection.close()
@@ -232,6 +234,8 @@ class Store:
         """The newest entry is intact and the head is one of this ledger's. Under the write lock, in constant time."""
         tip = reading.tip()
         head = self.read_head()
+        if self.path is not None and _identity(self.path) != self._file:
+            raise tampered("another file was put in its place while it was open")
         if self.path is None or (tip is None and head in (None, NO_ENTRIES)):
             return
         if head is None:
@@ -259,6 +263,15 @@ class Store:
                 replace_private(self.head_path, f"{Head(count=tip.n, hash=tip.hash)}\n")
         finally:
             connection.execute("ROLLBACK")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path names; None if there is none any more."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _after_fork() -> None:

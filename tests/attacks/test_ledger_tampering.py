@@ -245,6 +245,19 @@ def test_an_old_copy_put_back_under_an_open_connection_is_refused(path: Path, tm
     fresh.close()
 
 
+def test_a_file_moved_into_its_place_is_refused(path: Path, tmp_path: Path) -> None:
+    """The open connection would go on charging a file that nobody sees any more."""
+    ledger = Ledger.open(path, ACCOUNT)
+    old = copied(path, tmp_path / "copy")
+    old.replace(path)
+    with pytest.raises(TamperedLedger, match="in its place"):
+        ledger.reserve(charge("1"))
+    path.unlink()
+    with pytest.raises(TamperedLedger, match="in its place"):
+        ledger.reserve(charge("1"))
+    ledger.close()
+
+
 def test_deleting_the_ledger_or_its_head_is_not_a_refill(path: Path) -> None:
     kept = head_of(path).read_text()
     head_of(path).unlink()
