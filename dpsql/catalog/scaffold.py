@@ -5,7 +5,6 @@ Nothing is taken from the data: no value, no count, no minimum. A suggestion wou
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -87,5 +86,8 @@ def _table_name(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text as a YAML scalar: bare where that reads back as the same text, else in JSON's quotes, which YAML reads."""
-    return text if PLAIN.fullmatch(text) and scalar_value(text) == text else json.dumps(text)
+    """Text as a YAML scalar that reads back as the same text: bare where that can be, else quoted and escaped."""
+    if PLAIN.fullmatch(text) and scalar_value(text) == text:
+        return text
+    escaped = (c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text)
+    return f'"{"".join(escaped)}"'

@@ -1,0 +1,61 @@
+"""`dpsql check` warns about what is allowed and yet probably not meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpsql.catalog.lint import lint
+from dpsql.catalog.load import load, loads
+
+METADATA = Path(__file__).parents[3] / "metadata"
+GOOD = """
+version: 1
+budget: {epsilon: 5, delta: 1e-6}
+tables: {t: {unit: u, max_groups: 4, max_rows: 3, columns: {u: integer, x: {type: real, lower: 0, upper: 9}}}}
+"""
+UNIT = "unit: u, max_groups: 4, max_rows: 3, columns: {u:"
+
+
+def test_nothing_stands_out() -> None:
+    assert lint(loads(GOOD)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warning"),
+    [
+        ("epsilon: 5", "epsilon: 50", "protects hardly anybody"),
+        ("delta: 1e-6", "delta: 1e-3", "one unit in 1,000"),
+        (", delta: 1e-6", "", "δ is not capped"),
+        ("version: 1", "", "no version"),
+        ("version: 1", "version: 1\nper_query: {epsilon: 6}", "per_query's epsilon is above"),
+        ("upper: 9", "upper: 1e12", "noise grows"),
+        (", upper: 9", "", "only one bound"),
+        ("upper: 9", "upper: 0", "one possible value"),
+        ("type: real, lower: 0, upper: 9", "type: text, keys: [a]", "do not list null"),
+        ("type: real, lower: 0, upper: 9", "type: integer, lower: 0, upper: 500000", "500,002 public keys"),
+        ("max_rows: 3", "max_rows: 30000", "hides everything"),
+        (
+            UNIT,
+            "row_is_unit: true, columns: {patient_id:",
+            "person's id",
+        ),
+        (UNIT, "row_is_unit: true, columns: {email:", "person's id"),
+    ],
+)
+def test_warnings(old: str, new: str, warning: str) -> None:
+    assert old in GOOD
+    found = lint(loads(GOOD.replace(old, new)))
+    assert len(found) == 1
+    assert warning in found[0]
+
+
+@pytest.mark.parametrize("name", ["student", "hospital", "browser_logs", "exam"])
+def test_samples_are_clean(name: str) -> None:
+    assert lint(load(METADATA / f"{name}.yaml")) == []
+
+
+def test_smartnoise_warnings() -> None:
+    (warning,) = lint(load(METADATA / "student_smartnoise.yaml"))
+    assert "no budget" in warning
