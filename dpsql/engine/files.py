@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from dpsql.engine.quoting import quote_identifier, quote_list
-from dpsql.engine.sources import Files
+from dpsql.engine.sources import Column, Files
 from dpsql.errors import SourceError
 
 _MAGIC = frozenset("*?[")
@@ -74,7 +74,21 @@ def parquet_row_number(column_names: frozenset[str]) -> str:
     return f"(CAST(file_index AS BIGINT) * {1 << FILE_SHIFT} + file_row_number)"
 
 
-def exact_text_item(name: str) -> str:
-    """A text column in which replaced bytes could make two values equal: a value that may hold one is NULL."""
-    column = quote_identifier(name)
-    return f"CASE WHEN contains({column}, '?') THEN NULL ELSE {column} END AS {column}"
+# Printing or casting a far time of these types ends in an internal error of DuckDB; TRY_CAST to TIMESTAMP gives NULL.
+OTHER_TIMES = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
+
+
+def total(column: Column) -> Column:
+    """The column as a view shows it: all times are TIMESTAMP, in UTC."""
+    return Column(name=column.name, type="TIMESTAMP") if column.type in OTHER_TIMES else column
+
+
+def item(column: Column, *, exact_text: bool) -> str:
+    """The SELECT item of a source's column.
+
+    exact_text: replaced bytes could make two texts equal, so a text that may hold one is NULL.
+    """
+    name = quote_identifier(column.name)
+    if column.type in OTHER_TIMES:
+        return f"TRY_CAST({name} AS TIMESTAMP) AS {name}"
+    return f"CASE WHEN contains({name}, '?') THEN NULL ELSE {name} END AS {name}" if exact_text else name

@@ -60,7 +60,8 @@ class Hardened:
     """An in-memory database with the pins set. `lock` closes the file system and the configuration for good."""
 
     def __init__(self, limits: Limits) -> None:
-        self.connection = duckdb.connect(":memory:")
+        # An internal error of one query must not end the database for all later ones.
+        self.connection = duckdb.connect(":memory:", config={"disable_database_invalidation": True})
         folder = str(limits.temp_directory) if limits.temp_directory else tempfile.mkdtemp(prefix="dpsql-")
         self._remove = None if limits.temp_directory else weakref.finalize(self, shutil.rmtree, folder, True)
         for name, value in PINS:

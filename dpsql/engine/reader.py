@@ -82,14 +82,14 @@ class Reader:
         exact: frozenset[str] = frozenset(),
     ) -> None:
         """Create the table's two views."""
-        own = [column.name for column in columns if fold(column.name) != files.ROW_NUMBER]
-        items = [files.exact_text_item(name) if name in exact else quote_identifier(name) for name in own]
+        own = [column for column in columns if fold(column.name) != files.ROW_NUMBER]
+        items = [files.item(column, exact_text=column.name in exact) for column in own]
         execute = self._database.connection.execute
         execute(f"CREATE VIEW {relation(table)} AS SELECT {', '.join(items)} FROM {source}").fetchall()
         numbered = [*items, f"{row_number} AS {quote_identifier(files.ROW_NUMBER)}"]
         target = relation(table, row_number=True)
         execute(f"CREATE VIEW {target} AS SELECT {', '.join(numbered)} FROM {source}").fetchall()
-        self._columns[table] = tuple(column for column in columns if column.name in own)
+        self._columns[table] = tuple(files.total(column) for column in own)
 
     def _open_parquet(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
         text = files.read_parquet(paths)

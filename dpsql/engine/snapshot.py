@@ -12,13 +12,14 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from dpsql.engine.files import OTHER_TIMES
 from dpsql.engine.loading import Forward, load_columns, registered
 from dpsql.engine.quoting import quote_identifier, repeated
 from dpsql.engine.sources import Array, ArrowStream
 from dpsql.engine.text_cells import text_cells
 from dpsql.errors import SourceError
 
-_KEPT = {"BOOLEAN", "VARCHAR", "DATE", "FLOAT", "DOUBLE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+_KEPT = {"BOOLEAN", "VARCHAR", "DATE", "FLOAT", "DOUBLE", "TIMESTAMP", *OTHER_TIMES}
 _KEPT |= {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
 _FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
 
@@ -91,7 +92,7 @@ def _series(series: Any) -> Array:
         return robust(series.to_numpy())
     if hasattr(dtype, "categories"):
         return _categories(series)
-    if dtype.kind == "M":
+    if dtype.kind == "M" and not str(dtype).startswith("date32"):  # pandas counts Arrow's days among times
         naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(series.dt, "tz", None) else series
         return robust(naive.astype("datetime64[us]").to_numpy())
     if dtype.kind in "biuf" and hasattr(dtype, "numpy_dtype"):
@@ -166,8 +167,6 @@ def _arrow_item(name: str, type_: str) -> str:
     column = quote_identifier(name)
     if type_ in _KEPT or type_.startswith("DECIMAL("):
         return column
-    if type_ == "TIMESTAMP WITH TIME ZONE":
-        return f"TRY_CAST({column} AS TIMESTAMP) AS {column}"  # in UTC, the pinned zone
     return f"TRY_CAST({column} AS VARCHAR) AS {column}"
 
 
