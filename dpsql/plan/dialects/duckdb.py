@@ -168,6 +168,12 @@ def _checked_cast(call: Call, args: tuple[str, ...]) -> str:
     return cast
 
 
+def _nullif(call: Call, args: tuple[str, ...]) -> str:
+    """The first argument keeps its type, though it may have been brought to a wider one to be compared."""
+    found = f"nullif({args[0]}, {args[1]})"
+    return found if call.args[0].type == call.type else f"TRY_CAST({found} AS {call.type.sql})"
+
+
 def _joined(call: Call, args: tuple[str, ...]) -> str:
     """Text is cut at a generous length before it is joined, or nested queries could double it without end."""
     pieces = [_shortened(a, e) for a, e in zip(args, call.args, strict=True)]
@@ -181,7 +187,11 @@ def _shortened(arg: str, expr: Expr) -> str:
 
 
 def _parsed_time(call: Call, args: tuple[str, ...]) -> str:
-    return in_years(f"try_strptime({args[0]}, {args[1]})", TIMESTAMP)
+    """DuckDB takes a few words for moments whatever the format is; here they are no dates."""
+    value = args[0]
+    for word in ("epoch", "infinity", "-infinity"):
+        value = f"NULLIF({value}, '{word}')"
+    return in_years(f"try_strptime({value}, {args[1]})", TIMESTAMP)
 
 
 def _truncated(call: Call, args: tuple[str, ...]) -> str:
@@ -203,6 +213,7 @@ TOTAL: Mapping[str, Form] = MappingProxyType(
         "checked_date_trunc": _truncated,
         "checked_strptime": _parsed_time,
         "try_strptime": _parsed_time,
+        "nullif": _nullif,
         "concat": _joined,
         "concat_all": _joined,
     }

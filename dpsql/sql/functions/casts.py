@@ -54,7 +54,7 @@ def may_fail(source: Type, to: Type, domain: Domain) -> bool:
     if source.kind is Kind.REAL and (domain.nullable or not domain.interval.is_finite):
         return True
     found = domain.interval if source.kind is not Kind.BOOLEAN else Interval(Fraction(0), Fraction(1))
-    return not found.is_finite and source.kind is not Kind.INTEGER or not _fits(found, source, to)
+    return not _fits(found, source, to)
 
 
 def _fits(found: Interval, source: Type, to: Type) -> bool:
@@ -87,7 +87,7 @@ def rounded(found: Interval, to: Type) -> Interval:
 def _interval(domain: Domain, source: Type, to: Type) -> Interval:
     found = domain.interval
     if source.kind in NUMBERS and to.kind in NUMBERS:
-        return rounded(Interval(Fraction(0), Fraction(1)) if source.kind is Kind.BOOLEAN else found, to)
+        return Interval(Fraction(0), Fraction(1)) if source.kind is Kind.BOOLEAN else rounded(found, to)
     if source.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
         return Interval(*(None if end is None else end * DAY for end in (found.lower, found.upper)))
     if source.kind is Kind.TIMESTAMP and to.kind is Kind.DATE:
@@ -106,6 +106,8 @@ def cast_value(value: Atom, source: Type, to: Type) -> Atom:
             return _from_text(value, to)
         case (_, Kind.BOOLEAN):
             return value != 0
+        case (Kind.BOOLEAN, Kind.DECIMAL):  # DuckDB makes TRUE the smallest unit where no digit stands before the point
+            raise Inexact
         case (Kind.DATE, Kind.TIMESTAMP):
             return _whole(value) * DAY
         case (Kind.TIMESTAMP, Kind.DATE):

@@ -29,8 +29,8 @@ def _case_type(args: Args) -> Type:
     try:
         return joined(tuple(args[i] for i in values))
     except TypeProblem as problem:
-        position = problem.argument
-        raise TypeProblem(problem.what, None if position is None else values[position], problem.fix) from None
+        at = problem.argument
+        raise TypeProblem(problem.what, None if at is None else values[at], problem.fix) from None
 
 
 def _case_domain(call: Call, domains: Domains) -> Domain:
@@ -121,7 +121,7 @@ def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
             call,
             domains,
             interval=found,
-            keys=_extreme_keys(pick, values),
+            keys=_extreme_keys(low, values),
             nullable=null,
             integral=all(d.is_integral for d in values),
         )
@@ -136,16 +136,12 @@ def _greatest_null(call: Call, values: Domains) -> bool:
     return all(d.nullable for d in values)
 
 
-def _extreme_keys(pick: Callable[[list[Atom]], Atom], values: Domains) -> tuple[Atom, ...] | None:
+def _extreme_keys(low: bool, values: Domains) -> tuple[Atom, ...] | None:
     def apply(*row: Atom) -> Atom:
-        known = [v for v in row if v is not None]
-        return pick(known) if known else None
+        known = [v for v in row if v is not None and not isinstance(v, str)]
+        return (min(known) if low else max(known)) if known else None
 
     return mapped(apply, values, nulls=True)
-
-
-def _extreme_type(args: Args) -> Type:
-    return joined(args)
 
 
 FUNCTIONS = (
@@ -185,7 +181,7 @@ FUNCTIONS = (
         signature="LEAST(x, …)",
         least=1,
         most=None,
-        type=_extreme_type,
+        type=joined,
         domain=_extreme(True),
         alike=all_alike,
     ),
@@ -195,7 +191,7 @@ FUNCTIONS = (
         signature="GREATEST(x, …)",
         least=1,
         most=None,
-        type=_extreme_type,
+        type=joined,
         domain=_extreme(False),
         alike=all_alike,
     ),

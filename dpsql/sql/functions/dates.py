@@ -326,8 +326,8 @@ def _format_check(args: Args, parts: str) -> str:
         if not rest[:1] or rest[0] not in parts:
             raise TypeProblem(f"the format has %{rest[:1]}", 1, f"Use the parts {' '.join('%' + p for p in parts)}.")
         rest = rest[1:]
-    if len(format_) > 60 or not format_.isascii() or "\x00" in format_:
-        raise TypeProblem("the format is too long or not ASCII", 1)
+    if not 0 < len(format_) <= 60 or not format_.isascii() or "\x00" in format_:
+        raise TypeProblem("the format is empty, too long, or not ASCII", 1)
     return format_
 
 

@@ -135,6 +135,7 @@ def cast_literal(literal: Literal, to: Type) -> Literal | None:
     if literal.type.kind in (Kind.INTEGER, Kind.DECIMAL) and not isinstance(value, str):
         if to.kind in (Kind.INTEGER, Kind.DECIMAL):
             return fitted_number(Fraction(value), to)
-        if to.kind is Kind.REAL and abs(value) <= 2**53 and Fraction(value).denominator <= 10**15:
-            return Literal(float(value), to)
+        exact = Fraction(value)
+        if to.kind is Kind.REAL and abs(exact.numerator) <= 2**53 and exact.denominator <= 10**15:
+            return Literal(float(exact), to)
     return None

@@ -63,7 +63,7 @@ def added(args: Args) -> Type:
     scale = max(s.scale for s in sides)
     widest = max(s.precision for s in sides)
     width = max(scale + max(s.precision - s.scale for s in sides), widest) + 1
-    return decimal(_capped(width, widest), scale)
+    return decimal(min(width, 38), scale)
 
 
 def multiplied(args: Args) -> Type:
@@ -76,13 +76,8 @@ def multiplied(args: Args) -> Type:
     if scale > 38:
         raise TypeProblem("the product has more than 38 decimal places", None, "CAST one side to DOUBLE.")
     width, widest = sum(s.precision for s in sides), max(s.precision for s in sides)
-    if width > 18 >= widest and scale >= 18:
-        return decimal(min(width, 38), scale)
-    return decimal(_capped(width, widest), scale)
-
-
-def _capped(width: int, widest: int) -> int:
-    return 18 if width > 18 >= widest else min(width, 38)
+    in_64_bits = width > 18 >= widest and scale < 18
+    return decimal(18 if in_64_bits else min(width, 38), scale)
 
 
 def decimals(args: Args) -> tuple[Type, ...]:

@@ -396,20 +396,20 @@ ALLOWED: Mapping[type[Node], frozenset[str]] = MappingProxyType(
     }
 )
 
-TYPES: Mapping[exp.DataType.Type, Type] = MappingProxyType(
+TYPES: Mapping[exp.DType, Type] = MappingProxyType(
     {
-        exp.DataType.Type.BOOLEAN: BOOLEAN,
-        exp.DataType.Type.TINYINT: TINYINT,
-        exp.DataType.Type.SMALLINT: SMALLINT,
-        exp.DataType.Type.INT: INTEGER,
-        exp.DataType.Type.BIGINT: BIGINT,
-        exp.DataType.Type.INT128: HUGEINT,
-        exp.DataType.Type.DOUBLE: REAL,
-        exp.DataType.Type.TEXT: TEXT,
-        exp.DataType.Type.VARCHAR: TEXT,
-        exp.DataType.Type.DATE: DATE,
-        exp.DataType.Type.TIMESTAMP: TIMESTAMP,
-        exp.DataType.Type.TIMESTAMPNTZ: TIMESTAMP,
+        exp.DType.BOOLEAN: BOOLEAN,
+        exp.DType.TINYINT: TINYINT,
+        exp.DType.SMALLINT: SMALLINT,
+        exp.DType.INT: INTEGER,
+        exp.DType.BIGINT: BIGINT,
+        exp.DType.INT128: HUGEINT,
+        exp.DType.DOUBLE: REAL,
+        exp.DType.TEXT: TEXT,
+        exp.DType.VARCHAR: TEXT,
+        exp.DType.DATE: DATE,
+        exp.DType.TIMESTAMP: TIMESTAMP,
+        exp.DType.TIMESTAMPNTZ: TIMESTAMP,
     }
 )
 
@@ -417,12 +417,12 @@ TYPES: Mapping[exp.DataType.Type, Type] = MappingProxyType(
 def read_type(node: Node, at: Span | None = None) -> Type:
     """The type a CAST names; Refused 120 for those dpsql has no columns of."""
     kind = node.this
-    if kind is exp.DataType.Type.DECIMAL:
+    if kind is exp.DType.DECIMAL:
         return _read_decimal(node, at)
-    found = TYPES.get(kind) if isinstance(kind, exp.DataType.Type) else None
+    found = TYPES.get(kind) if isinstance(kind, exp.DType) else None
     if found is not None:
         return found
-    name = kind.value if isinstance(kind, exp.DataType.Type) else str(kind)
+    name = str(getattr(kind, "value", kind))
     fix = (
         "Write DOUBLE."
         if name == "FLOAT"

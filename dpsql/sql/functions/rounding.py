@@ -19,6 +19,10 @@ from dpsql.sql.functions.sets import Inexact, mapped
 Round = Callable[[Fraction], int]
 
 
+def power_of_ten(places: int) -> Fraction:
+    return Fraction(10**places) if places >= 0 else Fraction(1, 10**-places)
+
+
 def half_away(value: Fraction) -> int:
     size = math.floor(abs(value) + Fraction(1, 2))
     return size if value >= 0 else -size
@@ -54,7 +58,7 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
 
     def domain(call: Call, domains: Domains) -> Domain:
         places = _places(call)
-        unit = Fraction(10) ** places
+        unit = power_of_ten(places)
         whole = places <= 0
 
         def apply(value: Atom) -> Atom:
@@ -64,7 +68,7 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
                 if not whole or places < 0 or not math.isfinite(value):
                     raise Inexact
                 return float(rule(Fraction(value)))
-            exact = rule(value * unit) / unit
+            exact: Fraction = rule(value * unit) / unit
             match call.type.kind:
                 case Kind.REAL:
                     return float(exact)
@@ -99,7 +103,7 @@ def _round_raises(call: Call, domains: Domains) -> bool:
     places = _places(call)
     if call.type.kind is not Kind.INTEGER or places >= 0:
         return False
-    step = Fraction(10) ** -places
+    step = power_of_ten(-places)
     found = fitted(domains[0].interval, call.type)
     return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type) or step > 2**31
 

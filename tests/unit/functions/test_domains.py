@@ -1,0 +1,90 @@
+"""What DuckDB computes always lies in the inferred Domain, for random arguments in random domains."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+
+import duckdb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.interval import Interval
+from dpsql.domain.types import BOOLEAN, TEXT, Kind, Type
+from dpsql.ir.expr import Call, Column, Literal
+from dpsql.plan.dialects import duckdb as vault
+from dpsql.plan.dialects.literals import literal
+from dpsql.sql.functions import FUNCTIONS, infer
+from tests.unit.functions.world import HOSTILE, as_atom, atom, connection, every_call, holds
+
+NAMES = sorted(FUNCTIONS)
+
+
+@functools.cache
+def tried(name: str) -> list[Call]:
+    return every_call(name)
+
+
+@functools.cache
+def con() -> duckdb.DuckDBPyConnection:
+    return connection()
+
+
+def values(type_: Type) -> st.SearchStrategy[Atom]:
+    """Hostile values, and ordinary ones near zero."""
+    known = [v for v in HOSTILE[type_] if v is not None and v == v]
+    ordinary: dict[Kind, st.SearchStrategy[Atom]] = {
+        Kind.INTEGER: st.integers(-200, 200),
+        Kind.DECIMAL: st.integers(-2000, 2000).map(lambda n: Fraction(n, 10**type_.scale)),
+        Kind.REAL: st.integers(-4000, 4000).map(lambda n: n / 8),
+        Kind.DATE: st.integers(18_000, 19_000),
+        Kind.TIMESTAMP: st.integers(18_000 * 24, 19_000 * 24).map(lambda n: n * 3_600_000_000 + 1234),
+        Kind.TEXT: st.text("ab ,.XY12", max_size=6),
+    }
+    return st.sampled_from(known) | ordinary.get(type_.kind, st.sampled_from(known))
+
+
+@st.composite
+def worlds(draw: st.DrawFn, type_: Type) -> tuple[Domain, list[Atom]]:
+    """A domain that holds a few values, and these."""
+    found: list[Atom] = draw(st.lists(values(type_), min_size=1, max_size=4))
+    null = draw(st.booleans())
+    keys = (*dict.fromkeys(found), *([None] if null else [])) if draw(st.booleans()) else None
+    spread = Interval()
+    if type_ not in (TEXT, BOOLEAN):
+        numbers = [Fraction(v) for v in found if v is not None and not isinstance(v, str) and abs(v) != float("inf")]
+        low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+        endless = len(numbers) < len(found)
+        spread = Interval(
+            None if endless or draw(st.booleans()) else low, None if endless or draw(st.booleans()) else high
+        )
+        if any(isinstance(v, float) and abs(v) == float("inf") for v in found):
+            keys = None
+    return Domain(type=type_, interval=spread, nullable=null, keys=keys), [*found, *([None] if null else [])]
+
+
+@given(st.data())
+def test_values_lie_in_the_inferred_domain(data: st.DataObject) -> None:
+    call = data.draw(st.sampled_from(tried(data.draw(st.sampled_from(NAMES)))))
+    columns = {arg.id: arg for arg in call.args if isinstance(arg, Column)}
+    drawn = {i: data.draw(worlds(c.type)) for i, c in columns.items()}
+    domains = {i: domain for i, (domain, _) in drawn.items()}
+    expr, domain = infer(call, domains)
+    total = vault.render(expr, lambda c: c.name)
+    for value in evaluate(total, call, {columns[i]: rows for i, (_, rows) in drawn.items()}):
+        assert holds(domain, value), (total, domains, value, domain)
+
+
+def evaluate(total: str, call: Call, columns: dict[Column, list[Atom]]) -> list[Atom]:
+    """The expression on all combinations of the columns' values."""
+    tables = [
+        f"(SELECT unnest([{', '.join(cell(v, c.type) for v in rows)}]) AS {c.name})" for c, rows in columns.items()
+    ]
+    source = f" FROM {' CROSS JOIN '.join(tables)}" if tables else ""
+    found = con().execute(f"SELECT {as_atom(f'({total})', call.type)}{source}").fetchall()
+    return [atom(value, call.type) for (value,) in found]
+
+
+def cell(value: Atom, type_: Type) -> str:
+    return f"CAST({literal(Literal(value, type_))} AS {type_.sql})"
