@@ -50,7 +50,7 @@ class Type:
             case Kind.DECIMAL:
                 return f"decimal({self.precision}, {self.scale})"
             case _:
-                return self.kind.value
+                return str(self.kind.value)
 
 
 INTEGER_NAMES = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT", 128: "HUGEINT"}
