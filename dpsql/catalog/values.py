@@ -115,11 +115,11 @@ def _number(reader: Reader, tree: Tree, value: Fraction, type_: Type, what: str)
             return value if what in ("lower", "upper") else float(value)
         reader.problem(tree.where, f"{what} is too large for a real", "write a number below 1.7e308")
         return None
-    unit = Fraction(1, 10**type_.scale)
+    steps = value * 10**type_.scale
     low, high = (
         integer_range(type_) if type_.kind is Kind.INTEGER else (1 - 10**type_.precision, 10**type_.precision - 1)
     )
-    if (value / unit).denominator != 1 or not low <= value / unit <= high:
+    if steps.denominator != 1 or not low <= steps.numerator <= high:
         reader.problem(tree.where, f"{what} {described(tree)} is no {type_}", "use a value the column can hold")
         return None
     return value.numerator if type_.kind is Kind.INTEGER else value
