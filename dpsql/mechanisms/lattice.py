@@ -101,8 +101,8 @@ def coins_wide(numerators: Sequence[int], denominator: int) -> Booleans:
     words = entropy.random_words(len(parts))
     for i in np.flatnonzero(heads & (words >= np.uint64((1 << 64) - (1 << (64 - _CUT))))):
         heads[i] = _below_exp(parts[i][1], denominator << _CUT, int(words[i]), 64)
-    for i in np.flatnonzero(~near).tolist():
-        heads[i] = coin_exp(numerators[i], denominator)
+    for far in np.flatnonzero(~near).tolist():
+        heads[far] = coin_exp(numerators[far], denominator)
     return heads
 
 

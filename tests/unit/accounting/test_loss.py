@@ -193,7 +193,7 @@ def test_exact(value: int | float | str | Fraction | Decimal, number: Fraction) 
     [
         *(math.nan, math.inf, -math.inf, True, False, np.float64("nan"), np.bool_(True)),
         *("", "nan", "inf", "Infinity", "yes", "true", "0x10", "1_000", "1,5", "1e", "1/0", "1/2/3", "1 2", "--1"),
-        *("1e999999999", "1e-999999999", "9" * 500, "\u0661", "½"),
+        *("1e401", "1e-500", "1e9999", "1e999999999", "1e-999999999", "9" * 500, "\u0661", "½"),
         *(Decimal("NaN"), Decimal("Infinity"), Decimal("1e999999"), None, [1], b"1", 1j, object()),
     ],
 )

@@ -180,7 +180,7 @@ def test_coins_refuse_what_is_no_probability() -> None:
 
 
 def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """n/d below 2^-40: the digits are 0, a word among the last 2^24 needs more digits, and they are those of exp(-n/d)."""
+    """n/d below 2^-40: the 40 digits are 0; a word among the last 2^24 is compared with the digits of exp(-n/d)."""
     numerator, denominator = 1, 2**41 + 1
     digits = exp_minus(numerator, denominator, 128)[0]
     first, second = digits >> 64, digits & LARGEST
