@@ -1,0 +1,19 @@
+"""The aggregates over private rows: one file each, and this explicit tuple.
+
+To add one: a file with an `Aggregate` (its result type and how it is made of measurements), a line here, a case file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsql.aggregates.avg import AVG
+from dpsql.aggregates.count import COUNT
+from dpsql.aggregates.model import Aggregate
+from dpsql.aggregates.sum import SUM
+
+AGGREGATES: tuple[Aggregate, ...] = (COUNT, SUM, AVG)
+
+BY_NAME: Mapping[str, Aggregate] = {aggregate.name: aggregate for aggregate in AGGREGATES}
+
+__all__ = ["AGGREGATES", "BY_NAME", "Aggregate"]

@@ -1,0 +1,54 @@
+"""AVG(x)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.aggregates.model import Aggregate
+from dpsql.domain.types import NULL, REAL, Kind, Type
+from dpsql.errors import Refused
+from dpsql.ir.expr import AggregateCall, Expr, Literal
+from dpsql.privacy.measuring import Measuring, number, real
+from dpsql.sql import functions
+
+
+def result(args: tuple[Expr, ...]) -> Type:
+    if len(args) != 1:
+        raise functions.TypeProblem("AVG takes one argument", None, "Write AVG(x).")
+    if not (args[0].type.is_numeric or args[0].type.kind in (Kind.NULL, Kind.ANY)):
+        raise functions.TypeProblem(f"{args[0].type} has no average", 0, "Average a number.")
+    return REAL
+
+
+def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+    """clamp(mid + noisy centred sum / greatest(noisy count, 1), low, high)."""
+    if call.distinct:
+        raise Refused(
+            "AVG(DISTINCT …) is not answered",
+            code=132,
+            at=call.at,
+            why="One person's row can change which values are distinct for everybody.",
+            fix="Write AVG(x).",
+        )
+    (arg,) = call.args
+    centred, count = ask.centred(arg, call.where), ask.rows(arg, call.where)
+    low, high = Fraction(centred.low) * centred.grid, Fraction(centred.high) * centred.grid
+    divisor = functions.make("greatest", (real(count), number(Fraction(1))), at=None)
+    offset = functions.make("divide", (real(centred), divisor), at=None)
+    mean = functions.make("add", (number((low + high) / 2), offset), at=None)
+    clamped = functions.make(
+        "least", (functions.make("greatest", (mean, number(low)), at=None), number(high)), at=None
+    )
+    # without noise a group may have nothing to average: NULL, which LEAST and GREATEST would swallow
+    nothing = functions.make("is_null", (real(centred),), at=None)
+    return functions.make("case", (nothing, Literal(None, NULL), clamped), at=None)
+
+
+AVG = Aggregate(
+    name="avg",
+    signature="AVG(x)",
+    doc="Mean of a bounded number: its centred sum over its count, clamped to the bounds.",
+    result=result,
+    measure=_measure,
+    order=0,
+)

@@ -1,0 +1,61 @@
+"""SUM(x)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.aggregates.model import Aggregate
+from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
+from dpsql.errors import Refused
+from dpsql.ir.expr import AggregateCall, Expr
+from dpsql.privacy.measuring import Measuring, number, real, whole
+from dpsql.sql import functions
+
+
+def result(args: tuple[Expr, ...]) -> Type:
+    """HUGEINT is given as BIGINT, the one deviation from DuckDB's result types."""
+    (arg,) = args if len(args) == 1 else (None,)
+    if arg is None:
+        raise functions.TypeProblem("SUM takes one argument", None, "Write SUM(x).")
+    match arg.type.kind:
+        case Kind.INTEGER | Kind.BOOLEAN | Kind.NULL:
+            return BIGINT
+        case Kind.DECIMAL:
+            return decimal(38, arg.type.scale)
+        case Kind.REAL:
+            return REAL
+        case Kind.ANY:
+            return arg.type
+    raise functions.TypeProblem(f"{arg.type} cannot be summed", 0, "Sum a number.")
+
+
+def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+    if call.distinct:
+        raise Refused(
+            "SUM(DISTINCT …) is not answered",
+            code=132,
+            at=call.at,
+            why="One person's row can change which values are distinct for everybody.",
+            fix="Write SUM(x).",
+        )
+    (arg,) = call.args
+    if not ask.has("centred", arg, call.where):
+        return whole(ask.total(arg, call.where))
+    # AVG(x) is measured too: mid·count + the centred sum says the same and needs no share of ε
+    centred, count = ask.centred(arg, call.where), ask.rows(arg, call.where)
+    middle = Fraction(centred.low + centred.high) * centred.grid / 2
+    product = functions.make("multiply", (number(middle), real(count)), at=None)
+    whole_sum = functions.make("add", (product, real(centred)), at=None)
+    if call.type.kind is Kind.REAL:
+        return whole_sum
+    return functions.make("try_cast", (whole_sum,), at=None, to=call.type)
+
+
+SUM = Aggregate(
+    name="sum",
+    signature="SUM(x)",
+    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past max_rows are scaled down.",
+    result=result,
+    measure=_measure,
+    order=2,
+)

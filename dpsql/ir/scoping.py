@@ -1,0 +1,60 @@
+"""Which columns a relation uses that nothing in it introduces: the outer columns of a correlated subquery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from dpsql.ir.expr import Expr, columns_of
+from dpsql.ir.nodes import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Loaded,
+    Node,
+    Noisy,
+    OneRow,
+    Project,
+    Scan,
+    SemiJoin,
+    SetOp,
+    Sort,
+    UserTable,
+    Window,
+    inputs,
+)
+
+
+def exprs_of(node: Node) -> tuple[Expr, ...]:
+    """The expressions a node itself evaluates, over its inputs' columns."""
+    match node:
+        case Scan() | UserTable() | Noisy() | Loaded() | OneRow() | Limit() | SetOp():
+            return ()
+        case Filter():
+            return (node.predicate,)
+        case Project():
+            return node.exprs
+        case Join():
+            return () if node.on is None else (node.on,)
+        case SemiJoin():
+            return (node.on,)
+        case Aggregate():
+            return (*node.keys, *node.calls)
+        case Window():
+            return node.calls
+        case Sort():
+            return tuple(key.expr for key in node.keys)
+        case _:
+            assert_never(node)
+
+
+def free_columns(node: Node) -> frozenset[int]:
+    """Ids used in the relation that are not columns of what they are used over."""
+    below: Iterable[Node] = inputs(node)
+    have = frozenset(field.id for child in below for field in child.fields)
+    used = frozenset(id_ for expr in exprs_of(node) for id_ in columns_of(expr))
+    free = used - have
+    for child in inputs(node):
+        free |= free_columns(child)
+    return free

@@ -1,0 +1,128 @@
+"""Step 5, cut: a tracked statement falls apart into releases below and public relations above.
+
+Every release aggregate becomes a draft of a Stage; what was above it reads Noisy(number) instead. Inside a draft's
+private input every largest public part becomes Loaded(index): scratch computes it, the vault is handed its rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.types import Kind
+from dpsql.errors import Refused
+from dpsql.ir.expr import Literal
+from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
+from dpsql.plan.tracked import Private, Tracked
+from dpsql.sql.bind.context import Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A release before its bounds: the aggregate, its private input and facts, and the public rows it is handed."""
+
+    number: int
+    node: Aggregate
+    input: Node
+    private: Private
+    domains: Mapping[int, Domain]
+    loads: tuple[Node, ...]
+    level: tuple[int, int] | None = None  # (grouping-set family, position in it)
+
+
+@dataclass(slots=True)
+class Cutter:
+    ids: Ids
+    drafts: list[Draft] = field(default_factory=list)
+    done: dict[Aggregate, Node] = field(default_factory=dict)  # equal releases are one stage: answered and charged once
+
+    def public(self, tracked: Tracked) -> Node:
+        """The relation with its releases replaced by their noisy results."""
+        if tracked.is_release:
+            return self._release(tracked)
+        return with_inputs(tracked.node, tuple(self.public(child) for child in tracked.inputs))
+
+    def _vault(self, tracked: Tracked, loads: list[Node]) -> Node:
+        if tracked.private is None:
+            for f in tracked.node.fields:
+                if f.type.kind is Kind.ANY:
+                    raise Refused(
+                        f'the type of column "{f.name}" is not known before the query runs',
+                        code=130,
+                        why="It is joined to private rows, which needs its type beforehand.",
+                        fix="CAST it in the subquery.",
+                    )
+            node = self.public(tracked)
+            if node not in loads:
+                loads.append(node)
+            return Loaded(loads.index(node), tracked.node.fields)
+        return with_inputs(tracked.node, tuple(self._vault(child, loads) for child in tracked.inputs))
+
+    def _release(self, tracked: Tracked) -> Node:
+        node = tracked.node
+        assert isinstance(node, Aggregate)
+        if node in self.done:
+            return self.done[node]
+        below = tracked.inputs[0]
+        assert below.private is not None
+        loads: list[Node] = []
+        source = self._vault(below, loads)
+        if node.sets is None:
+            result = self._draft(node, source, below, loads, None)
+        else:
+            result = self._levels(node, node.sets, source, below, loads)
+        self.done[node] = result
+        return result
+
+    def _draft(
+        self, node: Aggregate, source: Node, below: Tracked, loads: list[Node], level: tuple[int, int] | None
+    ) -> Node:
+        assert below.private is not None
+        number = len(self.drafts)
+        self.drafts.append(
+            Draft(
+                number=number,
+                node=dataclasses.replace(node, sets=None),
+                input=source,
+                private=below.private,
+                domains=below.domains,
+                loads=tuple(loads),
+                level=level,
+            )
+        )
+        return Noisy(number, node.fields)
+
+    def _levels(
+        self, node: Aggregate, sets: tuple[tuple[int, ...], ...], source: Node, below: Tracked, loads: list[Node]
+    ) -> Node:
+        """One stage per grouping set, put together by UNION ALL; absent keys are NULL."""
+        family = len(self.drafts)
+        whole: Node | None = None
+        for position, kept in enumerate(sets):
+            keys = tuple(self.ids.field(node.key_fields[i].name, node.key_fields[i].type) for i in kept)
+            calls = tuple(self.ids.field(f.name, f.type) for f in node.call_fields)
+            one = Aggregate(source, keys, tuple(node.keys[i] for i in kept), calls, node.calls)
+            noisy = self._draft(one, source, below, loads, (family, position))
+            by_key = dict(zip(kept, keys, strict=True))
+            cells = [
+                by_key[i].column() if i in by_key else Literal(None, f.type) for i, f in enumerate(node.key_fields)
+            ]
+            part = Project(noisy, self._fresh(node.fields), (*cells, *(f.column() for f in calls)))
+            fields = node.fields if position == len(sets) - 1 else self._fresh(node.fields)
+            if whole is None and len(sets) == 1:
+                return Project(noisy, node.fields, part.exprs)
+            whole = part if whole is None else SetOp("union", True, whole, part, fields)
+        assert whole is not None
+        return whole
+
+    def _fresh(self, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+        return tuple(self.ids.field(f.name, f.type) for f in fields)
+
+
+def cut(top: Tracked, ids: Ids) -> tuple[tuple[Draft, ...], Node]:
+    """(drafts in the order they must run, the public relation over their noisy results)."""
+    cutter = Cutter(ids)
+    final = cutter.public(top)
+    return tuple(cutter.drafts), final

@@ -1,0 +1,134 @@
+"""The cleaned table: one deterministic projection of a source, row by row. WHERE, keys and aggregates see only this.
+
+Declared types by TRY_CAST; NaN and infinite moments become NULL; numbers and moments are clamped to their declared
+bounds (moments always to the years 1 to 9999, where every date function is total); text is compared byte by byte; −0.0
+is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullable: false`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsql.catalog.model import Catalog, ColumnSpec, FileSource, TableSpec, fold
+from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
+from dpsql.errors import SourceError
+from dpsql.ir.expr import Literal
+from dpsql.ir.nodes import Field, Scan
+from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
+from dpsql.plan.render.relation import name
+
+ROW = "__row"
+FIRST_DAY, LAST_DAY = -719162, 2932896  # 0001-01-01 and 9999-12-31
+DAY = 86_400_000_000
+
+
+def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str], catalog: Catalog) -> str:
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
+    own = {fold(column): column for column in types}
+    raw: list[str] = []
+    values: list[str] = []
+    required: list[str] = []
+    for f, column in zip(scan.fields, scan.columns, strict=True):
+        if column == ROW:
+            raw.append(f"{identifier(ROW)} AS r{f.id}")
+            values.append(f"r{f.id} AS {name(f.id)}")
+            continue
+        declared = spec.column(column)
+        assert declared is not None
+        if fold(column) not in own:
+            raise SourceError(
+                f'table {spec.name}: the source has no column "{column}"',
+                code=309,
+                fix=f"It has: {', '.join(types) or '(none)'}. Mend the metadata or the source.",
+            )
+        actual = own[fold(column)]
+        is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
+        raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
+        values.append(f"{_kept(f'r{f.id}', declared)} AS {name(f.id)}")
+        if is_unit or not declared.nullable:
+            required.append(f"{name(f.id)} IS NOT NULL")
+    inner = f"SELECT {', '.join(raw)} FROM {source}"
+    outer = f"SELECT {', '.join(values)} FROM ({inner}) AS raw"
+    return f"SELECT * FROM ({outer}) AS cleaned WHERE {' AND '.join(required)}" if required else outer
+
+
+def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_unit: bool) -> str:
+    """The declared type by TRY_CAST."""
+    if actual.endswith("[]") or actual.startswith(("STRUCT", "MAP", "UNION")) or actual.endswith("]"):
+        raise SourceError(
+            f'table {spec.name}: column "{declared.name}" is nested in the source ({actual.split("(")[0]})',
+            code=307,
+            fix="Declare plain columns only; unnest it in the source.",
+        )
+    if is_unit:
+        return _unit(column, actual, declared.type)
+    kind = declared.type.kind
+    if actual == "VARCHAR" and kind in (Kind.DATE, Kind.TIMESTAMP) and isinstance(spec.source, FileSource):
+        if spec.source.kind == "csv":
+            formats = spec.source.format
+            pattern = formats.date_format if kind is Kind.DATE else formats.timestamp_format
+            return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
+    if kind is Kind.TEXT:
+        return f'TRY_CAST({column} AS VARCHAR) COLLATE "binary"'
+    if actual == declared.type.sql:
+        return column
+    return f"TRY_CAST({column} AS {declared.type.sql})"
+
+
+def _unit(column: str, actual: str, type_: Type) -> str:
+    """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
+    if type_.kind is Kind.TEXT:
+        converted = column if actual == "VARCHAR" else f"TRY_CAST({column} AS VARCHAR)"
+        return f'{converted} COLLATE "binary"'
+    if actual in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):
+        return f"CAST({column} AS BIGINT)"
+    if actual in ("DOUBLE", "FLOAT"):
+        whole = f"TRY_CAST({column} AS BIGINT)"
+        exact = f"CAST({whole} AS DOUBLE) = {column} AND abs({column}) < 9007199254740992"
+        return f"CASE WHEN {exact} THEN {whole} END"
+    whole = f"TRY_CAST({column} AS BIGINT)"
+    return f"CASE WHEN CAST({whole} AS VARCHAR) = CAST({column} AS VARCHAR) THEN {whole} END"
+
+
+def _kept(value: str, declared: ColumnSpec) -> str:
+    """NaN and infinities out, clamped to the bounds."""
+    kind = declared.type.kind
+    low, high = declared.interval.lower, declared.interval.upper
+    match kind:
+        case Kind.REAL:
+            bounds = (None if low is None else real(float(low)), None if high is None else real(float(high)))
+            return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, *bounds)} ELSE {value} + 0e0 END"
+        case Kind.INTEGER:
+            bounds = (None if low is None else str(-(-low // 1)), None if high is None else str(high // 1))
+            return _optional_clamp(value, *bounds)
+        case Kind.DECIMAL:
+            scale = declared.type.scale
+            ends = tuple(None if b is None else f"CAST({fixed(b, scale)} AS {declared.type.sql})" for b in (low, high))
+            return _optional_clamp(value, *ends)
+        case Kind.DATE | Kind.TIMESTAMP:
+            unit = 1 if kind is Kind.DATE else DAY
+            first = max(FIRST_DAY * unit, FIRST_DAY * unit if low is None else -(-low // 1))
+            last = min((LAST_DAY + 1) * unit - 1, (LAST_DAY + 1) * unit - 1 if high is None else high // 1)
+            type_ = DATE if kind is Kind.DATE else TIMESTAMP
+            clamp = _clamp(value, literal(Literal(int(first), type_)), literal(Literal(int(last), type_)))
+            return f"CASE WHEN isinf({value}) THEN NULL {clamp} ELSE {value} END"
+        case _:
+            return value
+
+
+def _clamp(value: str, low: str | None, high: str | None) -> str:
+    below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
+    above = "" if high is None else f"WHEN {value} > {high} THEN {high}"
+    return f"{below}{above}"
+
+
+def _optional_clamp(value: str, low: str | None, high: str | None) -> str:
+    return value if low is None and high is None else f"CASE {_clamp(value, low, high)} ELSE {value} END"
+
+
+def loaded_column(f: Field, value: str) -> str:
+    """A public column as the vault's expressions expect it: no NaN, no far moment, text byte by byte."""
+    column = ColumnSpec(name=f.name, type=f.type if f.type.kind is not Kind.NULL else BIGINT)
+    if f.type.kind is Kind.TEXT:
+        return f'CAST({value} AS VARCHAR) COLLATE "binary"'
+    return _kept(f"TRY_CAST({value} AS {column.type.sql})", column)

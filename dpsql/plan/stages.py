@@ -1,0 +1,161 @@
+"""The ReleasePlan and its Stages: everything that will happen to private data, as inert, comparable values.
+
+No backend's SQL is in here. Golden tests, the audit log and free repeats are built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal as OneOf
+
+from dpsql.accounting.loss import Cost
+from dpsql.domain.facts import Atom
+from dpsql.domain.types import Type
+from dpsql.ir.expr import Column, Expr
+from dpsql.ir.nodes import Field, Node
+
+GRID_LIMIT = 62  # totals and noise fit in 62 bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One group key. values: its public key set in release order, or None when the key is private."""
+
+    field: Field
+    expr: Expr
+    values: tuple[Atom, ...] | None
+    integral: bool
+    because: str
+
+
+MeasureKind = OneOf["units", "rows", "sum", "centred"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One integer measurement: what a unit adds to a group's total, and how much that can be.
+
+    units:   1 if any of the unit's rows enters.
+    rows:    the number of rows that enter, at most max_rows.
+    sum:     Σ x_h, x_h the argument on the value grid `step`, clamped to low..high; scaled down past max_rows rows.
+    centred: Σ (2·x_h − low − high), on the grid step.
+
+    A row enters when `where` is true and `arg` is not NULL. step is the value of one integer in the user's units.
+    row_bound is the most one row adds; sensitivity the most one unit adds to one group, both in integers.
+    """
+
+    kind: MeasureKind
+    name: str
+    real: Field  # the released value in the user's units, as a real
+    whole: Field  # the same, rounded to the type's own unit: an integer, or a decimal
+    arg: Expr | None = None
+    where: Expr | None = None
+    step: Fraction = Fraction(1)
+    grid: Fraction = Fraction(1)  # the value grid h (centred: twice the step)
+    low: int = 0
+    high: int = 1
+    row_bound: int
+    sensitivity: int
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How one measurement is made noisy.
+
+    The total (an integer on the value grid) goes to the noise grid step·2^shift; its sensitivity there is `sensitivity`
+    per group, and `scale` (b or σ) is an integer there too. epsilon or rho is this measurement's share.
+    mechanism "none": sensitivity 0, the constant 0; "exact": no noise at all (testing.exact alone makes it).
+    """
+
+    mechanism: OneOf["laplace", "gaussian", "none", "exact"]
+    shift: int
+    sensitivity: int
+    scale: int
+    epsilon: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+
+    @property
+    def grid(self) -> Fraction:
+        """Value-grid integers in one noise-grid integer."""
+        return Fraction(2) ** self.shift
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Release a private key when its noisy unit count, in grid integers, is at least `at_least`."""
+
+    measure: int  # position of the unit count among the stage's measures
+    at_least: int
+    units: Fraction  # the same in units
+    delta: Fraction
+    min_units: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounding:
+    """What is enforced of one unit: which steps of A and B are needed, and the caps."""
+
+    max_groups: int  # L0: what the noise pays for
+    max_rows: int
+    keep_groups: int  # stage B keeps at most this many; equals max_groups unless B is skipped
+    skip_a: bool
+    skip_b: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One release: input rows, group keys, measures, noise; then `outputs`, expressions over key and measure columns.
+
+    noises and threshold are filled in by step 7 (measure)."""
+
+    number: int
+    input: Node
+    unit: Column
+    loads: tuple[Node, ...]  # public relations that scratch computes and the vault holds, by Loaded.index
+    tables: tuple[str, ...]
+    keys: tuple[Key, ...]
+    bounding: Bounding
+    measures: tuple[Measure, ...]
+    outputs: tuple[tuple[Field, Expr], ...]  # what Noisy(number) shows: the keys, then the aggregates
+    min_units: int = 0
+    noises: tuple[Noise, ...] = ()  # one for each measure
+    threshold: Threshold | None = None
+
+    @property
+    def public_keys(self) -> bool:
+        return all(key.values is not None for key in self.keys)
+
+    @property
+    def combinations(self) -> int:
+        """Number of public key combinations (1 without keys); private keys count as one."""
+        count = 1
+        for key in self.keys:
+            count *= 1 if key.values is None else len(key.values)
+        return count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePlan:
+    """Stages in order, then one query over their noisy tables.
+
+    columns: the result's names and types where they are known before scratch has seen the query.
+    settings: ε, δ, mechanism … as they were asked for.
+    """
+
+    stages: tuple[Stage, ...]
+    final: Node
+    cost: Cost
+    dataset: str
+    unit: str
+    accounting: str
+    settings: Mapping[str, Atom] = field(default_factory=lambda: MappingProxyType({}))
+    exact: bool = False
+
+    @property
+    def columns(self) -> tuple[tuple[str, Type], ...]:
+        return tuple((f.name, f.type) for f in self.final.fields)

@@ -1,0 +1,79 @@
+"""A relation with its Facts: the output of track, the input of cut. Data only; the rules are in privacy/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+
+from dpsql.domain.facts import Domain
+from dpsql.ir.expr import Column
+from dpsql.ir.nodes import Aggregate, Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCap:
+    """Caps for one key set. An L∞ (max_rows) for a key set holds for finer ones, an L0 (max_groups) for coarser ones."""
+
+    by: frozenset[int]
+    max_groups: int | None
+    max_rows: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapFacts:
+    """The owner's caps, as they reach this relation. They are defaults of what the release enforces, never believed."""
+
+    max_groups: int
+    max_rows: int
+    by_keys: tuple[KeyCap, ...] = ()
+    min_units: int = 0
+    max_sum: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Private:
+    """Facts of a private relation.
+
+    unit: the tracked unit, a column that is never NULL.
+    same: ids of the columns proven equal to it on every row; only these are "the unit" in GROUP BY and joins.
+    unique: columns that, with the unit, tell every row apart (proved by the node's form); None if there are none.
+    tables: the private tables below, for messages.
+    """
+
+    unit: Column
+    same: frozenset[int]
+    caps: CapFacts
+    tables: tuple[str, ...]
+    unique: frozenset[int] | None = None
+
+
+Origin = tuple[str, str]  # (table, column), as the catalog spells them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracked:
+    """node: rewritten (checked expressions, hidden unit columns). inputs: the tracked inputs of that node, in order.
+
+    private: None for a public relation. domains: what is known of each output column.
+    origins: for columns that are a private table's column unchanged, which one; joins along unit paths look for them.
+    bare: for a table that finds its unit through a path, the same rows before that join, when it is still only a scan.
+    """
+
+    node: Node
+    inputs: tuple[Tracked, ...] = ()
+    domains: Mapping[int, Domain]
+    private: Private | None = None
+    origins: Mapping[int, Origin] = field(default_factory=lambda: MappingProxyType({}))
+    bare: Tracked | None = None
+
+    @property
+    def is_release(self) -> bool:
+        """An aggregate of private rows whose output is public: the one place where noise is added."""
+        return (
+            isinstance(self.node, Aggregate)
+            and self.private is None
+            and any(child.private is not None for child in self.inputs)
+        )

@@ -1,0 +1,73 @@
+"""Steps 3 to 7, in order: from an allowed Statement to an inert ReleasePlan. Pure: no engine, no data, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dpsql.aggregates import BY_NAME
+from dpsql.catalog.model import Catalog
+from dpsql.domain.facts import Atom
+from dpsql.ir.expr import Column, Expr
+from dpsql.plan.cut import cut
+from dpsql.plan.dialects import scratch as dialect
+from dpsql.plan.stages import ReleasePlan
+from dpsql.privacy.bound import bound
+from dpsql.privacy.measure import measure
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.track import track_statement
+from dpsql.sql.bind import UserTables, bind
+from dpsql.sql.bind.context import Ids
+from dpsql.sql.statement import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What the planner may know besides the statement: the catalog, the user's tables, and public key sets."""
+
+    catalog: Catalog
+    user_tables: UserTables = field(default_factory=dict)
+    keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+
+
+def plan(statement: Statement, world: World, settings: QuerySettings) -> ReleasePlan:
+    ids = Ids()
+    tree = bind(statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids)
+    context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of)
+    tracked = track_statement(tree, context)
+    drafts, final = cut(tracked, ids)
+    stages = tuple(bound(draft, settings, ids, aggregates=BY_NAME, describe=describe) for draft in drafts)
+    stages, cost = measure(stages, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+    return ReleasePlan(
+        stages=stages,
+        final=final,
+        cost=cost,
+        dataset=world.catalog.dataset,
+        unit=world.catalog.unit,
+        accounting=world.catalog.accounting,
+        settings=_recorded(settings),
+        exact=settings.exact,
+    )
+
+
+def describe(expr: Expr) -> str:
+    """An expression as the analyst would write it, with column names."""
+
+    def column(found: Column) -> str:
+        return found.name or "…"
+
+    return dialect.render(expr, column)
+
+
+def _recorded(settings: QuerySettings) -> dict[str, Atom]:
+    return {
+        "epsilon": settings.epsilon,
+        "delta": settings.delta,
+        "mechanism": settings.mechanism,
+        "max_groups": settings.max_groups,
+        "max_rows": settings.max_rows,
+    }
+
+
+__all__ = ["World", "describe", "plan"]

@@ -1,0 +1,197 @@
+"""Step 6, bound: every draft becomes a Stage whose measurements all have a finite, enforced sensitivity.
+
+Nothing found here is believed. The vault clamps each measured value to its bounds, drops rows outside the public keys,
+counts at most max_rows rows of a unit in a group and keeps at most max_groups of its groups; the numbers below are what
+those four steps enforce.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.domain.types import Kind
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import AggregateCall, Column, Expr, place
+from dpsql.ir.nodes import Field
+from dpsql.plan.cut import Draft
+from dpsql.plan.stages import Bounding, Key, Stage
+from dpsql.plan.tracked import CapFacts
+from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.settings import QuerySettings
+from dpsql.sql import functions
+from dpsql.sql.bind.context import Ids
+
+KEY_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
+
+
+class AggregateRule(Protocol):
+    """What bound needs of an aggregate; aggregates/ has them."""
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def measure(self) -> Callable[[AggregateCall, Measuring], Expr]: ...
+
+
+def bound(
+    draft: Draft,
+    settings: QuerySettings,
+    ids: Ids,
+    *,
+    aggregates: Mapping[str, AggregateRule],
+    describe: Callable[[Expr], str],
+) -> Stage:
+    keys = tuple(_key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True))
+    _limit_combinations(keys, draft)
+    bounding = _bounding(keys, draft, settings)
+    ask = Measuring(
+        ids=ids,
+        domains=draft.domains,
+        max_rows=bounding.max_rows,
+        describe=describe,
+        same_unit=draft.private.same,
+    )
+    if any(key.values is None for key in keys):
+        ask.units()
+    finished = _measured(draft, ask, aggregates)
+    own = tuple(dataclasses.replace(key, field=ids.field(key.field.name, key.field.type)) for key in keys)
+    outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
+    return Stage(
+        number=draft.number,
+        input=draft.input,
+        unit=draft.private.unit,
+        loads=draft.loads,
+        tables=draft.private.tables,
+        keys=own,
+        bounding=bounding,
+        measures=tuple(ask.measures),
+        outputs=(*outputs, *finished),
+        min_units=draft.private.caps.min_units,
+    )
+
+
+def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Callable[[Expr], str]) -> Key:
+    domain = functions.infer(expr, domains)[1]
+    whole_real = domain.type.kind is Kind.REAL and domain.is_integral and domain.interval.is_finite
+    if domain.type.kind not in KEY_KINDS and not whole_real:
+        raise Refused(
+            f"{describe(expr)} cannot be a group key: it is {domain.type}",
+            code=117,
+            at=place(expr),
+            why="Keys must be exact: two spellings of one real number or interval would print one person's spelling.",
+            fix="Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a CASE.",
+        )
+    values = key_set(domain)
+    if values is not None:
+        values = tuple(sorted(dict.fromkeys(values), key=_sort_key))
+    because = domain.because or ("inferred" if values is not None else "")
+    return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
+
+
+def _sort_key(value: Atom) -> tuple[bool, str | float | int]:
+    """Key order: ascending, NULL last; text by code points, which is the byte order of UTF-8."""
+    if value is None:
+        return True, 0
+    return False, value if not isinstance(value, bool) else int(value)  # type: ignore[return-value]  # one type per key
+
+
+def _limit_combinations(keys: tuple[Key, ...], draft: Draft) -> None:
+    count = 1
+    for key in keys:
+        count *= 1 if key.values is None else len(key.values)
+    if count > KEY_LIMIT:
+        raise Refused(
+            f"these keys have {count:,} public combinations, more than {KEY_LIMIT:,}",
+            code=118,
+            at=place(draft.node.keys[0]),
+            why="Every public combination is released, empty ones too.",
+            fix="Narrow the keys in WHERE, or group more coarsely.",
+        )
+
+
+def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Bounding:
+    """L0 and L∞ of the release, and which steps are provably not needed.
+
+    A (GROUP BY unit, keys) may be skipped only if the input's form shows one row per unit and key: then max_rows is 1.
+    B (at most max_groups groups) may be skipped only without keys, with at most max_groups public combinations, or if
+    the input's form shows one row per unit: then L0 is 1. Both come from `unique`, which joins and unions lose.
+    """
+    plain = frozenset(key.expr.id for key in keys if isinstance(key.expr, Column))
+    unique = draft.private.unique
+    skip_a = unique is not None and unique <= plain
+    one_row = unique is not None and not unique
+    caps = draft.private.caps
+    groups, rows, because = _caps(caps, plain, draft)
+    if settings.max_groups is not None:
+        groups, because = settings.max_groups, "asked for in the query"
+    if settings.max_rows is not None:
+        rows, because = settings.max_rows, "asked for in the query"
+    all_public = all(key.values is not None for key in keys)
+    combinations = 1
+    for key in keys:
+        combinations *= 1 if key.values is None else len(key.values)
+    keep = groups
+    if not keys or one_row:
+        groups = 1
+    elif all_public:
+        groups = min(groups, combinations)
+    skip_b = not keys or one_row or (all_public and combinations <= keep)
+    return Bounding(
+        max_groups=groups,
+        max_rows=1 if skip_a else rows,
+        keep_groups=keep,
+        skip_a=skip_a,
+        skip_b=skip_b,
+        because=because,
+    )
+
+
+def _caps(caps: CapFacts, plain: frozenset[int], draft: Draft) -> tuple[int, int, str]:
+    """The smallest caps that the owner's lines allow for these keys: an L∞ for a key set holds for finer ones (each group
+    is part of one of its groups), an L0 for coarser ones (each of its groups lies in one of theirs)."""
+    groups, rows, because = caps.max_groups, caps.max_rows, caps.because
+    for cap in caps.by_keys:
+        exactly = cap.by == plain and len(plain) == len(draft.node.keys)
+        if cap.max_rows is not None and cap.by <= plain and (cap.max_rows < rows or exactly):
+            rows, because = cap.max_rows, f"{caps.because}, for these keys"
+        coarser = plain <= cap.by and len(plain) == len(draft.node.keys)
+        if cap.max_groups is not None and coarser and (cap.max_groups < groups or exactly):
+            groups, because = cap.max_groups, f"{caps.because}, for these keys"
+    return groups, rows, because
+
+
+def _measured(
+    draft: Draft, ask: Measuring, aggregates: Mapping[str, AggregateRule]
+) -> list[tuple[Field, Expr]]:
+    """Each call's finishing expression; those that can reuse others' measurements ask last."""
+    calls = list(zip(draft.node.call_fields, draft.node.calls, strict=True))
+    finished: dict[int, Expr] = {}
+    known = {call.function: _known(call, aggregates) for _, call in calls}
+    for f, call in sorted(calls, key=lambda pair: known[pair[1].function].order):
+        finished[f.id] = known[call.function].measure(_with_boolean(call), ask)
+    return [(f, finished[f.id]) for f, _ in calls]
+
+
+def _with_boolean(call: AggregateCall) -> AggregateCall:
+    if call.where is not None and call.where.type.kind not in (Kind.BOOLEAN, Kind.NULL):
+        raise SqlError("FILTER (WHERE …) needs a condition", code=105, at=place(call.where), fix="Write a comparison.")
+    return call
+
+
+def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> AggregateRule:
+    found = aggregates.get(call.function)
+    if found is None:
+        names = ", ".join(sorted(name.upper() for name in aggregates))
+        why, instead = functions.REFUSED.get(call.function, ("", ""))
+        raise Refused(
+            f"{call.function.upper()} of private rows is not answered",
+            code=132,
+            at=call.at,
+            why=why or "There is no differentially private form of it here.",
+            fix=instead or f"The aggregates over private rows are: {names}.",
+        )
+    return found

@@ -1,0 +1,305 @@
+"""Step 7, measure: the mechanism, the noise of every measurement, the thresholds, and what the query costs.
+
+ε is per query: it is split over all measurements of all stages, equally unless the query says otherwise, so a query
+asked with ε costs exactly ε. δ goes to the thresholds under Laplace, half and half under Gaussian noise with private
+keys, to the Gaussian with public keys; a plan that needs no δ costs none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_laplace
+from dpsql.errors import Refused
+from dpsql.mechanisms import gaussian, laplace
+from dpsql.mechanisms.threshold import key_probability
+from dpsql.plan.stages import Measure, Noise, Stage, Threshold
+from dpsql.privacy import noise_grid
+from dpsql.privacy.sensitivity import on_noise_grid
+from dpsql.privacy.settings import QuerySettings
+
+Accounting = OneOf["approx", "zcdp"]
+EXACT = Noise(mechanism="exact", shift=0, sensitivity=0, scale=0)
+NOTHING = Noise(mechanism="none", shift=0, sensitivity=0, scale=0)
+FINE_ENOUGH = 2**20  # from this scale on, a discrete Gaussian is a rounded continuous one within e^(±2^-38), out to 9 σ
+NINE_SIGMA = Fraction(23, 10**20)  # P[|N(0,1)| > 9] is 2.26e-19
+LATTICE_EPSILON = Fraction(1, 2**37)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """One way to make all measurements noisy, by (stage, measure) position."""
+
+    noises: dict[tuple[int, int], Noise]
+    cost: Cost
+    delta_keys: Fraction
+
+
+def measure(stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting) -> tuple[tuple[Stage, ...], Cost]:
+    if settings.exact:
+        quiet = tuple(dataclasses.replace(s, noises=tuple(EXACT for _ in s.measures)) for s in stages)
+        return quiet, Cost()
+    thresholded = [s for s in stages if not s.public_keys]
+    drawn = [(i, j) for i, s in enumerate(stages) for j, m in enumerate(s.measures) if m.sensitivity > 0]
+    if not drawn:
+        return _with_noises(stages, Calibrated({}, Cost(), Fraction(0))), Cost()
+    epsilon = settings.epsilon
+    if epsilon is None:
+        raise Refused(
+            "no epsilon is given for this query",
+            code=133,
+            why="There is no default: ε decides how much the answer may say about a person.",
+            fix="Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) …, SET epsilon = 1, or `per_query:` in the metadata.",
+        )
+    if thresholded and settings.delta <= 0:
+        private = next(key for key in thresholded[0].keys if key.values is None)
+        raise Refused(
+            f'the keys of "{private.field.name or "this group"}" are private, and releasing them needs a δ',
+            code=116,
+            why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
+            fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
+        )
+    weights = _weights(stages, drawn, settings)
+    chosen = _choose(stages, drawn, weights, epsilon, settings, bool(thresholded), accounting)
+    return _with_noises(stages, chosen), chosen.cost
+
+
+def _weights(
+    stages: tuple[Stage, ...], drawn: list[tuple[int, int]], settings: QuerySettings
+) -> dict[tuple[int, int], Fraction]:
+    """Each measurement's part of ε; the parts add up to exactly 1."""
+    if settings.split is None:
+        return {at: Fraction(1, len(drawn)) for at in drawn}
+    names = [stages[i].measures[j].name for i, j in drawn]
+    given = settings.split
+    parts: list[Fraction]
+    if given and isinstance(given[0], tuple):
+        by_name = {str(pair[0]): pair[1] for pair in given if isinstance(pair, tuple)}
+        unknown = [name for name in by_name if name not in names]
+        if unknown or len(by_name) != len(names):
+            raise _bad_split(names)
+        parts = [by_name[name] for name in names]
+    else:
+        parts = [part for part in given if isinstance(part, Fraction)]
+        if len(parts) != len(names):
+            raise _bad_split(names)
+    whole = sum(parts, Fraction(0))
+    return {at: part / whole for at, part in zip(drawn, parts, strict=True)}
+
+
+def _bad_split(names: list[str]) -> Refused:
+    return Refused(
+        f"split needs one weight for each of the {len(names)} measurements",
+        code=119,
+        why=f"They are, in this order: {', '.join(names)}.",
+        fix="EXPLAIN shows them.",
+    )
+
+
+def _choose(
+    stages: tuple[Stage, ...],
+    drawn: list[tuple[int, int]],
+    weights: dict[tuple[int, int], Fraction],
+    epsilon: Fraction,
+    settings: QuerySettings,
+    keys_need_delta: bool,
+    accounting: Accounting,
+) -> Calibrated:
+    """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query."""
+    delta_keys = settings.delta if keys_need_delta else Fraction(0)
+    if settings.mechanism == "gaussian" and settings.delta <= 0:
+        raise Refused(
+            "Gaussian noise needs a δ",
+            code=116,
+            why="It is never purely ε-private.",
+            fix="Give a delta, or use mechanism='laplace'.",
+        )
+    if settings.mechanism == "laplace" or settings.delta <= 0:
+        return _laplace(stages, drawn, weights, epsilon, delta_keys)
+    half = settings.delta / 2 if keys_need_delta else Fraction(0)
+    if settings.mechanism == "gaussian":
+        return _gaussian(stages, drawn, weights, epsilon, settings.delta - half, half, accounting)
+    ways: list[Calibrated] = []
+    refusal: Refused | None = None
+    for way in ("laplace", "gaussian"):
+        try:
+            if way == "laplace":
+                ways.append(_laplace(stages, drawn, weights, epsilon, delta_keys))
+            else:
+                ways.append(_gaussian(stages, drawn, weights, epsilon, settings.delta - half, half, accounting))
+        except Refused as refused:
+            refusal = refusal or refused
+    if not ways:
+        assert refusal is not None
+        raise refusal
+    return min(ways, key=lambda way: _log_error(way, stages))
+
+
+def _log_error(way: Calibrated, stages: tuple[Stage, ...]) -> float:
+    return sum(math.log(half_width(n) * float(n.grid)) for n in way.noises.values())
+
+
+def half_width(noise: Noise, level: float = 0.95) -> int:
+    """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level."""
+    match noise.mechanism:
+        case "laplace":
+            return laplace.half_width(noise.scale, level)
+        case "gaussian":
+            return gaussian.half_width(noise.scale, level)
+        case _:
+            return 0
+
+
+def _laplace(
+    stages: tuple[Stage, ...],
+    drawn: list[tuple[int, int]],
+    weights: dict[tuple[int, int], Fraction],
+    epsilon: Fraction,
+    delta_keys: Fraction,
+) -> Calibrated:
+    """Lemma: measurement i with scale t ≥ Δ·L0/ε_i (all integers on its noise grid) is ε_i-DP.
+
+    Proof: one unit changes at most L0 groups by at most Δ each, so the vector of totals moves by at most Δ·L0 in ℓ1, and
+    independent discrete Laplace noise of scale t on each gives e^(Δ·L0/t) ≤ e^ε_i. The ε_i add up to ε.
+    """
+    noises: dict[tuple[int, int], Noise] = {}
+    rho = Fraction(0)
+    for at in drawn:
+        stage, one = stages[at[0]], stages[at[0]].measures[at[1]]
+        share, groups = epsilon * weights[at], stage.bounding.max_groups
+        shift = noise_grid.shift_for(one, Fraction(one.sensitivity * groups) / share)
+        there = on_noise_grid(one.sensitivity, shift)
+        scale = math.ceil(Fraction(there * groups) / share)
+        if scale >= noise_grid.LAPLACE_LIMIT:
+            raise _out_of_range(one, f"{float(share * scale / noise_grid.LAPLACE_LIMIT / weights[at]):.2g}")
+        cost = rho_of_laplace(share, groups)
+        noises[at] = Noise(mechanism="laplace", shift=shift, sensitivity=there, scale=scale, epsilon=share, rho=cost)
+        rho += cost
+    return Calibrated(noises, Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys), delta_keys)
+
+
+def _out_of_range(one: Measure, least: str) -> Refused:
+    return Refused(
+        f"ε is too small for {one.name}",
+        code=134,
+        why="Its noise would not fit the exact sampler.",
+        fix=f"Ask with an ε of at least {least}.",
+    )
+
+
+def _gaussian(
+    stages: tuple[Stage, ...],
+    drawn: list[tuple[int, int]],
+    weights: dict[tuple[int, int], Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+    delta_keys: Fraction,
+    accounting: Accounting,
+) -> Calibrated:
+    """Under approx accounting the exact Gaussian curve, under zcdp (or where the lattice is too coarse) ρ.
+
+    Lemma: k Gaussians with Δ₂ᵢ/σᵢ = μ·√wᵢ, Σwᵢ = 1, are one Gaussian with Δ₂/σ = μ. Proof: scale each coordinate by its
+    σ; the joint shift has length √(Σ μ²wᵢ) = μ. One unit moves measurement i by at most √L0·Δ in ℓ2.
+
+    Lattice: at t ≥ 2^20 the discrete pmf is within e^(±2^-38) of a rounded continuous Gaussian's out to nine σ, and
+    rounding is post-processing. L0·k coordinates differ, so calibrating at ε − L0·k·2^-37 and charging the mass beyond
+    nine σ of each to δ covers the difference.
+    """
+    if accounting == "approx":
+        coordinates = sum(stages[i].bounding.max_groups for i, _ in drawn)
+        inner_epsilon = epsilon - coordinates * LATTICE_EPSILON
+        inner_delta = delta - 2 * coordinates * NINE_SIGMA
+        if inner_epsilon > 0 and inner_delta > delta / 2:
+            mu = gaussian.mu_for(inner_epsilon, inner_delta)
+            curve = _gaussians(stages, drawn, weights, mu * mu)
+            if curve is not None and all(n.scale >= FINE_ENOUGH for n in curve.values()):
+                rho = rho_of_gaussian(mu)
+                return Calibrated(
+                    curve,
+                    Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys),
+                    delta_keys,
+                )
+    rho = rho_for(epsilon, delta)
+    if rho <= 0:
+        raise _out_of_range(stages[drawn[0][0]].measures[drawn[0][1]], "more")
+    noises = _gaussians(stages, drawn, weights, 2 * rho)
+    if noises is None:
+        one = stages[drawn[0][0]].measures[drawn[0][1]]
+        raise _out_of_range(one, f"{_least_epsilon(stages, drawn, weights, epsilon, delta):.2g} (or use mechanism='laplace')")
+    return Calibrated(
+        noises, Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys), delta_keys
+    )
+
+
+def _gaussians(
+    stages: tuple[Stage, ...],
+    drawn: list[tuple[int, int]],
+    weights: dict[tuple[int, int], Fraction],
+    mu_squared: Fraction,
+) -> dict[tuple[int, int], Noise] | None:
+    """σᵢ with Δ²·L0/σ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler."""
+    noises: dict[tuple[int, int], Noise] = {}
+    for at in drawn:
+        stage, one = stages[at[0]], stages[at[0]].measures[at[1]]
+        share, groups = mu_squared * weights[at], stage.bounding.max_groups
+        rough = noise_grid.ceil_sqrt(Fraction(one.sensitivity**2 * groups) / share * 2**80)
+        shift = noise_grid.shift_for(one, Fraction(rough, 2**40))
+        there = on_noise_grid(one.sensitivity, shift)
+        scale = noise_grid.ceil_sqrt(Fraction(there**2 * groups) / share)
+        if scale >= 2**noise_grid.SCALE_BITS:
+            return None
+        noises[at] = Noise(mechanism="gaussian", shift=shift, sensitivity=there, scale=scale, rho=share / 2)
+    return noises
+
+
+def _least_epsilon(
+    stages: tuple[Stage, ...],
+    drawn: list[tuple[int, int]],
+    weights: dict[tuple[int, int], Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+) -> float:
+    """The smallest ε, to two digits, whose Gaussian noise fits the sampler."""
+    low, high = epsilon, epsilon * 2
+    while high < 2**20 and _gaussians(stages, drawn, weights, 2 * rho_for(high, delta)) is None:
+        low, high = high, high * 2
+    for _ in range(12):
+        middle = (low + high) / 2
+        if _gaussians(stages, drawn, weights, 2 * rho_for(middle, delta)) is None:
+            low = middle
+        else:
+            high = middle
+    return float(high)
+
+
+def _with_noises(stages: tuple[Stage, ...], way: Calibrated) -> tuple[Stage, ...]:
+    thresholded = sum(not s.public_keys for s in stages)
+    done: list[Stage] = []
+    for i, stage in enumerate(stages):
+        noises = tuple(way.noises.get((i, j), NOTHING) for j in range(len(stage.measures)))
+        threshold = None if stage.public_keys else _threshold(stage, noises, way.delta_keys / thresholded)
+        done.append(dataclasses.replace(stage, noises=noises, threshold=threshold))
+    return tuple(done)
+
+
+def _threshold(stage: Stage, noises: tuple[Noise, ...], delta: Fraction) -> Threshold:
+    """Lemma: a stage whose private keys are released at a noisy unit count of at least T adds at most δ.
+
+    Proof: a key that only the unit in question holds has count 1 on one side and does not exist on the other. It shows
+    with probability P[1/g + X ≥ T] ≤ p*, for each of its at most L0 groups independently, so some such key shows with
+    probability at most 1 − (1 − p*)^L0 = δ. Keys that others hold too are covered by the noise itself.
+    """
+    position = next(j for j, m in enumerate(stage.measures) if m.kind == "units" and m.where is None)
+    noise = noises[position]
+    one_unit = math.ceil(1 / noise.grid)
+    p = key_probability(delta, stage.bounding.max_groups)
+    family = laplace if noise.mechanism == "laplace" else gaussian
+    at_least = family.threshold(t=noise.scale, one_unit=one_unit, p=p)
+    at_least = max(at_least, math.ceil(stage.min_units / noise.grid))
+    return Threshold(
+        measure=position, at_least=at_least, units=at_least * noise.grid, delta=delta, min_units=stage.min_units
+    )

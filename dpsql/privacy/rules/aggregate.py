@@ -1,0 +1,94 @@
+"""GROUP BY and DISTINCT: a release, a per-unit summary, or post-processing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from dpsql.domain.facts import Domain
+from dpsql.errors import Refused
+from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, place
+from dpsql.ir.nodes import Aggregate
+from dpsql.plan.tracked import Private, Tracked
+from dpsql.privacy.rules import summaries
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.sql import functions
+
+
+def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
+    """Lemma: an aggregate with the unit among its keys (in every grouping set) keeps the invariant: each group holds
+    rows of one unit, so u's part of the output is a function of u's part of the input. Any other aggregate of private
+    rows mixes units: it is a release, and its output is public only because noise is added to it."""
+    if input.private is None:
+        return _public(node, input)
+    unit_keys = [i for i, key in enumerate(node.keys) if isinstance(key, Column) and key.id in input.private.same]
+    if unit_keys and (node.sets is None or all(set(unit_keys) & set(s) for s in node.sets)):
+        return summaries.rule(node, input, unit_keys, context)
+    if unit_keys:
+        raise Refused(
+            "some of the grouping sets have the unit among their keys, others have not",
+            code=128,
+            at=place(node.keys[unit_keys[0]]),
+            why="A set with the unit gives rows of people, a set without it gives statistics.",
+            fix="Write them as two queries.",
+        )
+    return _release(node, input, input.private)
+
+
+def _public(node: Aggregate, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
+    domains: dict[int, Domain] = {}
+    for f, key in zip(node.key_fields, node.keys, strict=True):
+        domains[f.id] = functions.infer(key, input.domains)[1]
+    for f in node.call_fields:
+        domains[f.id] = Domain(type=f.type)
+    return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
+
+
+def _release(node: Aggregate, input: Tracked, private: Private) -> Tracked:  # noqa: A002 - the node's own word
+    for key in node.keys:
+        if columns_of(key) & private.same:
+            raise _unit_shown("a group key", key)
+    for call in node.calls:
+        _check_call(call, private)
+    keys = [functions.infer(key, input.domains) for key in node.keys]
+    calls = tuple(checked_call(call, input) for call in node.calls)
+    domains = {f.id: domain for f, (_, domain) in zip(node.key_fields, keys, strict=True)}
+    if node.sets is not None:
+        domains = {id_: d.but(nullable=True) for id_, d in domains.items()}
+    domains |= {f.id: Domain(type=f.type) for f in node.call_fields}
+    checked = dataclasses.replace(node, input=input.node, keys=tuple(expr for expr, _ in keys), calls=calls)
+    return Tracked(node=checked, inputs=(input,), domains=domains)
+
+
+def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa: A002 - the node's own word
+    """The call with every argument made total."""
+
+    def on(expr: Expr) -> Expr:
+        return functions.infer(expr, input.domains)[0]
+
+    return dataclasses.replace(
+        call,
+        args=tuple(map(on, call.args)),
+        where=None if call.where is None else on(call.where),
+        order=tuple(dataclasses.replace(key, expr=on(key.expr)) for key in call.order),
+    )
+
+
+def _check_call(call: AggregateCall, private: Private) -> None:
+    """The unit may be counted, never shown or summed."""
+    if call.function == "count" and call.distinct and len(call.args) == 1:
+        argument = call.args[0]
+        if isinstance(argument, Column) and argument.id in private.same:
+            return
+    for argument in call.args:
+        if columns_of(argument) & private.same:
+            raise _unit_shown(f"{call.function.upper()}()", argument)
+
+
+def _unit_shown(where: str, expr: Expr) -> Refused:
+    return Refused(
+        f"the unit stands in {where}",
+        code=115,
+        at=place(expr),
+        why="It identifies people: a group or an aggregate of identifiers is about single persons.",
+        fix="Count people with COUNT(DISTINCT …), rows with COUNT(*), or group by something else.",
+    )

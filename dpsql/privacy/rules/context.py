@@ -1,0 +1,21 @@
+"""What the rules need besides their inputs: the catalog, fresh ids, and facts of public tables the session has read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dpsql.catalog.model import Catalog
+from dpsql.domain.facts import Atom
+from dpsql.sql.bind.context import Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackContext:
+    """keys_of: the values of public columns that `keys: {from: …}` names, read by the session: (table, column) → values."""
+
+    catalog: Catalog
+    ids: Ids
+    keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+
+

@@ -1,0 +1,24 @@
+"""WHERE over one relation."""
+
+from __future__ import annotations
+
+from dpsql.ir.nodes import Filter
+from dpsql.plan.tracked import Tracked
+from dpsql.privacy.rules.narrowing import narrowed
+from dpsql.sql import functions
+
+
+def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
+    """Lemma: filtering keeps the invariant. Proof: the predicate is a deterministic, total function of one row, so the
+    part of unit u after the filter is a function of its part before. It can only narrow the columns' domains."""
+    if input.private is None:
+        domains = narrowed(node.predicate, input.domains)
+        return Tracked(node=Filter(input.node, node.predicate), inputs=(input,), domains=domains)
+    predicate, _ = functions.infer(node.predicate, input.domains)
+    return Tracked(
+        node=Filter(input.node, predicate),
+        inputs=(input,),
+        domains=narrowed(node.predicate, input.domains),
+        private=input.private,
+        origins=input.origins,
+    )

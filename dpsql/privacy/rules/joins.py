@@ -1,0 +1,177 @@
+"""JOIN of two relations."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from dpsql.domain.facts import Domain
+from dpsql.errors import Refused
+from dpsql.ir.expr import Expr, place
+from dpsql.ir.nodes import Field, Join, Project
+from dpsql.plan.tracked import CapFacts, Private, Tracked
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
+from dpsql.privacy.rules.narrowing import narrowed
+from dpsql.sql import functions
+
+
+def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
+    """Lemma: a join keeps the invariant if each output row is made of rows of one unit (and of public rows).
+
+    Proof. Private ⋈ public: a private row meets public rows only, so what it becomes is a function of itself; an outer
+    join that keeps the private side adds a row for it when it meets none, again its own affair. (Keeping the public side
+    would print public rows *because* no private row matched: a function of all units, hence refused.) Private ⋈ private
+    with equal units: a row of u meets only u's rows, and is kept unmatched when none of u's rows matches: a function of
+    u's part on both sides. Truncation comes after the join, so a row that meets many rows is truncated as many rows.
+    """
+    domains = _domains(node, left, right)
+    joined = {**left.origins, **right.origins}
+    if left.private is None and right.private is None:
+        return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains)
+    on = None if node.on is None else functions.infer(node.on, {**left.domains, **right.domains})[0]
+    if left.private is None or right.private is None:
+        private = _keeps_private(node, left, right)
+        return Tracked(
+            node=_with(node, left, right, on), inputs=(left, right), domains=domains, private=private, origins=joined
+        )
+    if same_unit(node.on, left, right):
+        return _together(node, left, right, on, domains, context)
+    if along_path(node.on, left, right, context.catalog):
+        shortcut = _serves_as_path(node, left, right, on, domains)
+        if shortcut is not None:
+            return shortcut
+        return _together(node, left, right, with_units_equal(on, left.private, right.private), domains, context)
+    raise refuse_mixing(left, right, None if node.on is None else place(node.on))
+
+
+def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
+    return Join(left.node, right.node, node.kind, on)
+
+
+def _domains(node: Join, left: Tracked, right: Tracked) -> Mapping[int, Domain]:
+    """ON narrows an inner join's columns; in an outer join it narrows nothing, and the other side may be NULL."""
+    both = {**left.domains, **right.domains}
+    if node.kind == "inner" and node.on is not None:
+        return narrowed(node.on, both)
+    for side, extended in ((left, node.kind in ("right", "full")), (right, node.kind in ("left", "full"))):
+        if extended:
+            both |= {id_: null_extended(domain) for id_, domain in side.domains.items()}
+    return both
+
+
+def null_extended(domain: Domain) -> Domain:
+    """The domain of a column that an outer join may fill with NULL."""
+    keys = domain.keys
+    return domain.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None))
+
+
+def _keeps_private(node: Join, left: Tracked, right: Tracked) -> Private:
+    private, kept = (left.private, "left") if left.private is not None else (right.private, "right")
+    assert private is not None
+    if node.kind not in ("inner", "cross", kept):
+        raise Refused(
+            f"a {node.kind.upper()} JOIN here keeps the rows of the public side",
+            code=125,
+            at=None if node.on is None else place(node.on),
+            why=f"A public row would appear because nobody in {' and '.join(private.tables)} matches it.",
+            fix="Use JOIN, or an outer join that keeps the private side; public keys are released with zero rows anyway.",
+        )
+    return dataclasses.replace(private, unique=None)
+
+
+def merged_caps(one: CapFacts, other: CapFacts) -> CapFacts:
+    """Over a join each cap is the largest among its private tables."""
+    larger_groups, larger_rows = max(one.max_groups, other.max_groups), max(one.max_rows, other.max_rows)
+    because = one.because if one.because == other.because else f"largest of those {one.because} and {other.because}"
+    return CapFacts(
+        max_groups=larger_groups,
+        max_rows=larger_rows,
+        by_keys=tuple(
+            dataclasses.replace(
+                cap,
+                max_groups=None if cap.max_groups is None else max(cap.max_groups, floor.max_groups),
+                max_rows=None if cap.max_rows is None else max(cap.max_rows, floor.max_rows),
+            )
+            for caps, floor in ((one, other), (other, one))
+            for cap in caps.by_keys
+        ),
+        min_units=max(one.min_units, other.min_units),
+        because=because,
+    )
+
+
+def _merged(left: Private, right: Private, unit: Private, same: frozenset[int]) -> Private:
+    return Private(
+        unit=unit.unit,
+        same=same,
+        caps=merged_caps(left.caps, right.caps),
+        tables=tuple(dict.fromkeys((*left.tables, *right.tables))),
+    )
+
+
+def _together(
+    node: Join, left: Tracked, right: Tracked, on: Expr | None, domains: Mapping[int, Domain], context: TrackContext
+) -> Tracked:
+    """Private ⋈ private on the unit. The unit column is the kept side's; FULL: COALESCE of both."""
+    assert left.private is not None and right.private is not None
+    origins = {**left.origins, **right.origins}
+    join = _with(node, left, right, on)
+    if node.kind == "full":
+        return _full(join, left, right, domains, context)
+    kept = right.private if node.kind == "right" else left.private
+    same = kept.same
+    if node.kind == "inner":
+        same = left.private.same | right.private.same
+    private = _merged(left.private, right.private, kept, same)
+    return Tracked(node=join, inputs=(left, right), domains=domains, private=private, origins=origins)
+
+
+def _full(
+    join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext
+) -> Tracked:
+    assert left.private is not None and right.private is not None
+    unit = context.ids.field("", left.private.unit.type)
+    either = functions.make("coalesce", (left.private.unit, right.private.unit), at=None)
+    inner = Tracked(
+        node=join,
+        inputs=(left, right),
+        domains=domains,
+        private=_merged(left.private, right.private, left.private, frozenset()),
+    )
+    fields: tuple[Field, ...] = (*join.fields, unit)
+    private = dataclasses.replace(inner.private or left.private, unit=unit.column(), same=frozenset({unit.id}))
+    return Tracked(
+        node=Project(join, fields, (*(f.column() for f in join.fields), either)),
+        inputs=(inner,),
+        domains={**domains, unit.id: Domain(type=unit.type, nullable=False)},
+        private=private,
+        origins={**left.origins, **right.origins},
+    )
+
+
+def _serves_as_path(
+    node: Join, left: Tracked, right: Tracked, on: Expr | None, domains: Mapping[int, Domain]
+) -> Tracked | None:
+    """An INNER join along a path, one side of which is a bare scan that finds its unit through that path, gives that
+    side its unit by itself: no second join.
+
+    Lemma: the same rows. Proof: the path would give row i the units {v.unit : v.key = i.key}, once each, and the join
+    keeps (i, u, v) with u = v.unit and v.key = i.key; that u is in the set for every such v, exactly once.
+    """
+    if node.kind != "inner":
+        return None
+    if left.bare is not None and right.private is not None and left.private is not None:
+        first, second, unit = left.bare, right, right.private
+    elif right.bare is not None and left.private is not None and right.private is not None:
+        first, second, unit = left, right.bare, left.private
+    else:
+        return None
+    assert left.private is not None and right.private is not None
+    own = dataclasses.replace(first, private=unit), dataclasses.replace(second, private=unit)
+    private = _merged(left.private, right.private, unit, unit.same)
+    kept = {id_: d for id_, d in domains.items() if id_ in {f.id for f in (*first.node.fields, *second.node.fields)}}
+    origins = {**left.origins, **right.origins}
+    return Tracked(
+        node=Join(first.node, second.node, "inner", on), inputs=own, domains=kept, private=private, origins=origins
+    )

@@ -1,0 +1,80 @@
+"""SELECT of expressions over one relation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from dpsql.domain.facts import Domain
+from dpsql.ir.expr import Column, Expr
+from dpsql.ir.nodes import Field, Project
+from dpsql.plan.tracked import CapFacts, KeyCap, Private, Tracked
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.sql import functions
+
+
+def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
+    """Lemma: projecting keeps the invariant. Proof: each output row is a deterministic, total function of one input row.
+
+    The tracked unit rides along as a hidden column. Only a plain column reference carries unit-ness and uniqueness; any
+    expression gets new facts.
+    """
+    if input.private is None:
+        domains = {f.id: functions.infer(e, input.domains)[1] for f, e in zip(node.fields, node.exprs, strict=True)}
+        return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
+    inferred = [functions.infer(expr, input.domains) for expr in node.exprs]
+    fields, exprs = list(node.fields), [expr for expr, _ in inferred]
+    domains = {f.id: domain for f, (_, domain) in zip(node.fields, inferred, strict=True)}
+    private = carry(input.private, fields, exprs, domains, context)
+    origins = {
+        f.id: input.origins[e.id]
+        for f, e in zip(fields, exprs, strict=True)
+        if isinstance(e, Column) and e.id in input.origins
+    }
+    node = Project(input.node, tuple(fields), tuple(exprs))
+    return Tracked(node=node, inputs=(input,), domains=domains, private=private, origins=origins)
+
+
+def carry(
+    private: Private, fields: list[Field], exprs: list[Expr], domains: dict[int, Domain], context: TrackContext
+) -> Private:
+    """The input's facts in terms of the new columns; adds the hidden unit column when none of the columns is the unit."""
+    if not any(isinstance(expr, Column) and expr.id in private.same for expr in exprs):
+        hidden = context.ids.field("", private.unit.type)
+        fields.append(hidden)
+        exprs.append(private.unit)
+        domains[hidden.id] = Domain(type=private.unit.type, nullable=False)
+    pairs = [(expr.id, f) for f, expr in zip(fields, exprs, strict=True) if isinstance(expr, Column)]
+    same = [f for old, f in pairs if old in private.same]
+    by_old = {old: f.id for old, f in reversed(pairs)}
+    return dataclasses.replace(
+        private,
+        unit=same[0].column(),
+        same=frozenset(f.id for f in same),
+        unique=renamed(private.unique, by_old),
+        caps=renamed_caps(private.caps, by_old),
+    )
+
+
+def renamed(ids: Iterable[int] | None, by_old: dict[int, int]) -> frozenset[int] | None:
+    """The same columns under their new ids; None when one of them is gone."""
+    if ids is None or any(id_ not in by_old for id_ in ids):
+        return None
+    return frozenset(by_old[id_] for id_ in ids)
+
+
+def renamed_caps(caps: CapFacts, by_old: dict[int, int]) -> CapFacts:
+    """Key caps keep what they say of columns that are still there.
+
+    An L0 for a key set with a column gone still bounds the coarser sets that are left; an L∞ no longer applies.
+    """
+    kept: list[KeyCap] = []
+    for cap in caps.by_keys:
+        new = renamed(cap.by, by_old)
+        if new is not None:
+            kept.append(dataclasses.replace(cap, by=new))
+        elif cap.max_groups is not None:
+            left = frozenset(by_old[id_] for id_ in cap.by if id_ in by_old)
+            kept.append(KeyCap(by=left, max_groups=cap.max_groups, max_rows=None))
+    sums = {by_old[id_]: bounds for id_, bounds in caps.max_sum.items() if id_ in by_old}
+    return dataclasses.replace(caps, by_keys=tuple(kept), max_sum=sums)

@@ -1,0 +1,107 @@
+"""UNION, INTERSECT, EXCEPT."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.interval import hull
+from dpsql.errors import Refused
+from dpsql.ir.nodes import Project, SetOp
+from dpsql.plan.tracked import Private, Tracked
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.joins import merged_caps
+
+
+def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
+    """Lemma: UNION ALL of two private relations with the same kind of unit keeps the invariant. Proof: u's part of the
+    union is the union of its parts. Caps bite after the union; as defaults max_rows adds up (three tables of 4 rows give
+    a unit 12) and max_groups is the largest. Any other set operation compares rows of different units, and is refused
+    over private rows; over public rows it is post-processing."""
+    positions = zip(node.fields, left.node.fields, right.node.fields, strict=False)
+    domains = {f.id: _both(left.domains[a.id], right.domains[b.id]).but(type=f.type) for f, a, b in positions}
+    if left.private is None and right.private is None:
+        return Tracked(
+            node=dataclasses.replace(node, left=left.node, right=right.node), inputs=(left, right), domains=domains
+        )
+    if left.private is None or right.private is None:
+        raise Refused(
+            f"{node.kind.upper()} mixes private rows with public ones",
+            code=127,
+            why="A public row has no unit to protect, so it cannot be counted among people's rows.",
+            fix="Aggregate the private side first, then combine the results.",
+        )
+    if node.kind != "union" or not node.all:
+        raise Refused(
+            f"{node.kind.upper()} compares rows of different people",
+            code=127,
+            why="Only UNION ALL keeps each person's rows apart from everybody else's.",
+            fix="Use UNION ALL, or aggregate both sides first.",
+        )
+    return _union_all(node, left, right, domains, context)
+
+
+def _both(one: Domain, other: Domain) -> Domain:
+    keys = None if one.keys is None or other.keys is None else tuple(dict.fromkeys((*one.keys, *other.keys)))
+    return Domain(
+        type=one.type,
+        interval=hull(one.interval, other.interval),
+        nullable=one.nullable or other.nullable,
+        keys=keys,
+        integral=one.integral and other.integral,
+        because=one.because,
+    )
+
+
+def _union_all(
+    node: SetOp, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext
+) -> Tracked:
+    assert left.private is not None and right.private is not None
+    width = len(node.fields)
+    sides = [_with_unit(left, width, context), _with_unit(right, width, context)]
+    unit = context.ids.field("", left.private.unit.type)
+    caps = merged_caps(left.private.caps, right.private.caps)
+    caps = dataclasses.replace(
+        caps,
+        max_rows=left.private.caps.max_rows + right.private.caps.max_rows,
+        by_keys=(),
+        because="added over UNION ALL",
+    )
+    private = Private(
+        unit=unit.column(),
+        same=frozenset({unit.id}),
+        caps=caps,
+        tables=tuple(dict.fromkeys((*left.private.tables, *right.private.tables))),
+    )
+    # a visible column is the unit of the union when it is the unit on both sides
+    both = [
+        f.id
+        for f, a, b in zip(node.fields, left.node.fields, right.node.fields, strict=False)
+        if a.id in left.private.same and b.id in right.private.same
+    ]
+    private = dataclasses.replace(private, same=private.same | frozenset(both))
+    merged = SetOp("union", True, sides[0].node, sides[1].node, (*node.fields, unit))
+    return Tracked(
+        node=merged,
+        inputs=tuple(sides),
+        domains={**domains, unit.id: Domain(type=unit.type, nullable=False)},
+        private=private,
+    )
+
+
+def _with_unit(side: Tracked, width: int, context: TrackContext) -> Tracked:
+    """The first `width` columns of a side and, last, its unit."""
+    assert side.private is not None
+    kept = side.node.fields[:width]
+    fields = tuple(context.ids.field(f.name, f.type) for f in kept)
+    unit = context.ids.field("", side.private.unit.type)
+    domains = {new.id: side.domains[old.id] for new, old in zip(fields, kept, strict=True)}
+    domains[unit.id] = Domain(type=unit.type, nullable=False)
+    private = dataclasses.replace(side.private, unit=unit.column(), same=frozenset({unit.id}), unique=None)
+    return Tracked(
+        node=Project(side.node, (*fields, unit), (*(f.column() for f in kept), side.private.unit)),
+        inputs=(side,),
+        domains=domains,
+        private=private,
+    )

@@ -1,0 +1,24 @@
+"""What one query asks for, after OPTIONS, SET, connect() and the catalog have had their say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from dpsql.sql.statement import Weights
+
+MechanismChoice = OneOf["auto", "laplace", "gaussian"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuerySettings:
+    """exact: no noise and no threshold; only dpsql.testing sets it."""
+
+    epsilon: Fraction | None
+    delta: Fraction
+    mechanism: MechanismChoice = "auto"
+    max_groups: int | None = None
+    max_rows: int | None = None
+    split: Weights | None = None
+    exact: bool = False

@@ -1,0 +1,75 @@
+"""Step 4, track: every node gets its Facts from its inputs' by one rule. A node without a rule does not pass.
+
+Neighbouring databases differ in all rows of one unit, in every table. The invariant each rule keeps, and its docstring
+proves: *the multiset of a private relation's rows is a disjoint union over units, and the part of unit u is a function
+of u's own rows and of public relations alone.* So on neighbouring databases a private relation differs in one unit's
+part, and a release that bounds what one part can do to its totals has finite sensitivity.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.errors import Refused
+from dpsql.ir.nodes import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Loaded,
+    Node,
+    Noisy,
+    OneRow,
+    Project,
+    Scan,
+    SemiJoin,
+    SetOp,
+    Sort,
+    UserTable,
+    Window,
+    inputs,
+)
+from dpsql.plan.tracked import Tracked
+from dpsql.privacy.rules import aggregate, filters, joins, leaves, order, projects, scan, semijoins, setops, windows
+from dpsql.privacy.rules.context import TrackContext
+
+
+def track(node: Node, context: TrackContext) -> Tracked:
+    below = tuple(track(child, context) for child in inputs(node))
+    match node:
+        case Scan():
+            return scan.rule(node, context)
+        case UserTable() | Noisy() | Loaded() | OneRow():
+            return leaves.rule(node)
+        case Filter():
+            return filters.rule(node, *below)
+        case Project():
+            return projects.rule(node, *below, context)
+        case Join():
+            return joins.rule(node, *below, context)
+        case SemiJoin():
+            return semijoins.rule(node, *below, context)
+        case Aggregate():
+            return aggregate.rule(node, *below, context)
+        case Window():
+            return windows.rule(node, *below, context)
+        case Sort() | Limit():
+            return order.rule(node, *below)
+        case SetOp():
+            return setops.rule(node, *below, context)
+        case _:
+            assert_never(node)
+
+
+def track_statement(node: Node, context: TrackContext) -> Tracked:
+    """A whole query: its top relation must be public, or rows about people would be printed."""
+    tracked = track(node, context)
+    if tracked.private is not None:
+        tables = " and ".join(tracked.private.tables)
+        raise Refused(
+            "this query returns rows of people, not statistics",
+            code=112,
+            why=f"{tables} is private: only aggregates over all units can be answered.",
+            fix="Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.",
+        )
+    return tracked

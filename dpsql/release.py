@@ -1,0 +1,188 @@
+"""Step 11, release: the one door out. Exact totals go in; what comes out has noise, and rare keys withheld.
+
+Exact tells nobody anything: it has no repr of its contents, no iteration, no pickling. Only this module and
+dpsql.testing read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from dpsql.domain.facts import Atom
+from dpsql.domain.types import Kind, Type
+from dpsql.errors import InternalError
+from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
+from dpsql.plan.dialects.literals import fixed
+from dpsql.plan.render.finish import is_text
+from dpsql.plan.stages import Noise, Stage
+
+Array = npt.NDArray[Any]
+Integers = npt.NDArray[np.int64]
+
+
+class Exact:
+    """The exact result of a stage's vault query. Opaque on purpose."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, Array]) -> None:
+        self._columns = columns
+
+    def __repr__(self) -> str:
+        return "<exact totals, not shown>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact totals are not pickled")
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("exact totals are not iterated")
+
+
+def columns_of(exact: Exact) -> Mapping[str, Array]:
+    """The totals themselves; for release and dpsql.testing alone."""
+    return exact._columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noisy:
+    """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>` noisy integers."""
+
+    stage: int
+    columns: Mapping[str, Array]
+    rows: int
+
+
+def release(exact: Exact, stage: Stage) -> Noisy:
+    """Add the plan's noise to every total and withhold rare private keys.
+
+    With public keys all keys are released, those without rows with zero before the noise. With private keys the unit
+    count of every key gets its noise first, unrounded; keys below the threshold go; only then is the rest drawn.
+    """
+    if any(noise.mechanism == "exact" for noise in stage.noises):
+        return _without_noise(exact, stage)
+    if stage.public_keys:
+        return _public(exact, stage)
+    return _private(exact, stage)
+
+
+def all_keys(stage: Stage) -> Noisy:
+    """A stage with public keys and nothing to measure: its keys, without asking the vault."""
+    ordinals = np.arange(stage.combinations, dtype=np.int64)
+    return Noisy(stage=stage.number, columns=_public_keys(stage, ordinals), rows=stage.combinations)
+
+
+def _public(exact: Exact, stage: Stage) -> Noisy:
+    columns = columns_of(exact)
+    count = stage.combinations
+    at = _ordinals(columns, stage)
+    released: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
+    for j, noise in enumerate(stage.noises):
+        totals = np.zeros(count, dtype=np.int64)
+        totals[at] = _integers(columns[f"m{j}"])
+        released[f"m{j}"] = add_noise(totals, noise)
+    return Noisy(stage=stage.number, columns=released, rows=count)
+
+
+def _ordinals(columns: Mapping[str, Array], stage: Stage) -> Integers:
+    """Where the vault's groups stand among all public keys; anything but a set of known keys is a bug, and stops here."""
+    if not stage.keys:
+        at = np.zeros(len(columns["here"]), dtype=np.int64)
+    else:
+        at = _integers(columns["g"])
+    inside = bool(((at >= 0) & (at < stage.combinations)).all()) if len(at) else True
+    if not inside or len(np.unique(at)) != len(at):
+        raise InternalError("the vault answered for keys that are not the plan's")
+    return at
+
+
+def _private(exact: Exact, stage: Stage) -> Noisy:
+    columns = columns_of(exact)
+    threshold = stage.threshold
+    if threshold is None:
+        raise InternalError("private keys without a threshold")
+    unit_noise = stage.noises[threshold.measure]
+    units = add_noise(_integers(columns[f"m{threshold.measure}"]), unit_noise)
+    kept = np.flatnonzero(units >= threshold.at_least)
+    released: dict[str, Array] = {}
+    ordinals = _integers(columns["g"])[kept] if "g" in columns else np.zeros(len(kept), dtype=np.int64)
+    public = _public_keys(stage, ordinals)
+    for i, key in enumerate(stage.keys):
+        released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][kept]
+    for j, noise in enumerate(stage.noises):
+        exact_totals = _integers(columns[f"m{j}"])
+        released[f"m{j}"] = units[kept] if j == threshold.measure else add_noise(exact_totals[kept], noise)
+    return Noisy(stage=stage.number, columns=released, rows=len(kept))
+
+
+def _without_noise(exact: Exact, stage: Stage) -> Noisy:
+    """Exact mode: the groups that occur (without keys, the one group), totals as text."""
+    columns = columns_of(exact)
+    count = len(columns["here"])
+    order = np.arange(count)
+    if stage.public_keys and stage.keys:
+        order = np.argsort(_integers(columns["g"]), kind="stable")
+    ordinals = _integers(columns["g"])[order] if "g" in columns else np.zeros(count, dtype=np.int64)
+    public = _public_keys(stage, ordinals)
+    released: dict[str, Array] = {}
+    for i, key in enumerate(stage.keys):
+        released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][order]
+    for j in range(len(stage.measures)):
+        released[f"m{j}"] = columns[f"m{j}"][order]
+    return Noisy(stage=stage.number, columns=released, rows=count)
+
+
+def add_noise(totals: Integers, noise: Noise) -> Integers:
+    """Totals plus one draw each. Totals are within 2^62 and noise within 2^40, so int64 holds the sum."""
+    match noise.mechanism:
+        case "laplace":
+            return totals + discrete_laplace(noise.scale, len(totals))
+        case "gaussian":
+            return totals + discrete_gaussian(noise.scale, len(totals))
+        case "none":
+            return np.zeros(len(totals), dtype=np.int64)
+        case _:
+            raise InternalError("exact totals are never noisy ones")
+
+
+def _integers(values: Array) -> Integers:
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        raise InternalError("a total is NULL")
+    return np.asarray(values, dtype=np.int64)
+
+
+def _public_keys(stage: Stage, ordinals: Integers) -> dict[str, Array]:
+    """The values of the public keys at combined ordinals; the last key varies fastest."""
+    found: dict[str, Array] = {}
+    stride = stage.combinations
+    for i, key in enumerate(stage.keys):
+        if key.values is None:
+            continue
+        stride //= len(key.values)
+        found[f"k{i}"] = transported(key.values, key.field.type, (ordinals // stride) % len(key.values))
+    return found
+
+
+def transported(values: tuple[Atom, ...], type_: Type, at: Integers) -> Array:
+    """values[at] in the form keys travel in: text as objects, everything else as (masked) integers."""
+    if is_text(type_):
+        texts = np.array([_text(value, type_) for value in values] or [None], dtype=object)
+        return texts[at]
+    numbers = np.array([0 if value is None else int(value) for value in values] or [0], dtype=np.int64)
+    masked = np.array([value is None for value in values] or [True], dtype=bool)
+    return np.ma.MaskedArray(numbers[at], mask=masked[at]) if masked.any() else numbers[at]
+
+
+def _text(value: Atom, type_: Type) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if type_.kind is Kind.DECIMAL and not isinstance(value, float):
+
+
+        return fixed(Fraction(value), type_.scale)
+    raise InternalError("a key has a type that is not its column's")

@@ -1,0 +1,66 @@
+"""The state of binding one SELECT block: its scope, its aliases, and the scalar subqueries it has met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dpsql.catalog.model import fold
+from dpsql.errors import Span, SqlError
+from dpsql.ir.expr import Expr
+from dpsql.ir.nodes import Node
+from dpsql.sql.bind.context import Context, Env
+from dpsql.sql.bind.scope import Scope, unknown_column
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarJoin:
+    """A scalar subquery, to be joined below the place that uses its column. on: None for one row, always."""
+
+    node: Node
+    on: Expr | None
+
+
+@dataclass(slots=True)
+class Block:
+    """aliases: the SELECT list's names, found after columns (in ORDER BY: before them)."""
+
+    context: Context
+    env: Env
+    scope: Scope
+    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
+    windows: Mapping[str, exp.Window] = field(default_factory=dict)
+    scalars: dict[int, ScalarJoin] = field(default_factory=dict)
+    aliases_first: bool = False
+    expanding: tuple[str, ...] = ()
+
+    def column(self, name: str, qualifier: str | None, at: Span | None) -> Expr | exp.Expr:
+        """What a name means: a column, or the expression behind an alias of the SELECT list."""
+        alias = self._alias(name) if qualifier is None else None
+        if alias is not None and self.aliases_first:
+            return alias
+        found = self.scope.find(name, qualifier, at)
+        if found is not None:
+            return found
+        if alias is not None:
+            return alias
+        outer = self.scope.parent
+        while outer is not None:
+            found = outer.find(name, qualifier, at)
+            if found is not None:
+                return found
+            outer = outer.parent
+        if qualifier is not None and not any(
+            fold(qualifier) in (fold(s.alias), *s.qualified) for s in self.scope.sources
+        ):
+            known = ", ".join(s.alias for s in self.scope.sources) or "(none)"
+            raise SqlError(
+                f'there is no table "{qualifier}" in this FROM', code=101, at=at, fix=f"The tables here are: {known}."
+            )
+        raise unknown_column(name, self.scope, at)
+
+    def _alias(self, name: str) -> exp.Expr | None:
+        folded = fold(name)
+        return None if folded in self.expanding else self.aliases.get(folded)

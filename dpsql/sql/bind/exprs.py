@@ -1,0 +1,101 @@
+"""Scalar expressions: from the parser's tree to typed IR. What is no operator or function here is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from sqlglot import exp
+
+from dpsql.catalog.model import fold
+from dpsql.domain.types import ANY, BOOLEAN, NULL, TEXT
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import Call, Expr, Literal
+from dpsql.sql import functions
+from dpsql.sql.bind.block import Block
+from dpsql.sql.bind.calls import bind_aggregate, bind_window, read_aggregate
+from dpsql.sql.bind.subquery import bind_scalar
+
+
+def bind_expr(node: exp.Expr, block: Block) -> Expr:
+    """One expression in a block's scope. Aggregates and windows come back as calls; the block lifts them out."""
+    context = block.context
+    match node:
+        case exp.Paren():
+            return bind_expr(node.this, block)
+        case exp.Alias():
+            return bind_expr(node.this, block)
+        case exp.Column():
+            return _column(node, block)
+        case exp.Literal() if node.is_string:
+            return Literal(node.this, TEXT, context.at(node))
+        case exp.Literal():
+            return dataclasses.replace(functions.number_literal(node.this), at=context.at(node))
+        case exp.Boolean():
+            return Literal(bool(node.this), BOOLEAN, context.at(node))
+        case exp.Null():
+            return Literal(None, NULL, context.at(node))
+        case exp.Placeholder():
+            literal = functions.literal_of(context.statement.placeholder_value(node))
+            return dataclasses.replace(literal, at=context.at(node))
+        case exp.Array():
+            items = tuple(bind_expr(item, block) for item in node.expressions)
+            return Call("list_value", items, ANY, context.at(node))
+        case exp.Subquery() | exp.Select():
+            return bind_scalar(node, block)
+        case exp.Exists() | exp.Any() | exp.All():
+            raise _only_as_condition(node, block)
+        case exp.In() if node.args.get("query") is not None:
+            raise _only_as_condition(node, block)
+        case exp.Window():
+            return bind_window(node, block, bind_expr)
+        case exp.Star():
+            raise SqlError("* stands for several columns here", code=105, at=context.at(node), fix="Name one column.")
+    aggregate = read_aggregate(node, context)
+    if aggregate is not None:
+        return bind_aggregate(aggregate, node, block, bind_expr)
+    return _call(node, block)
+
+
+def _call(node: exp.Expr, block: Block) -> Expr:
+    read = functions.read(node)
+    at = block.context.at(node)
+    if read is None:
+        name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
+        why, instead = functions.REFUSED.get(name.lower(), ("", ""))
+        near = functions.suggest(name.lower())
+        raise Refused(
+            f"{name} is not a function dpsql knows",
+            code=107,
+            at=at,
+            why=why,
+            fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
+        )
+    name, arguments = read
+    to = functions.read_type(node.args["to"], at) if name in ("cast", "try_cast") else None
+    return functions.make(name, tuple(bind_expr(argument, block) for argument in arguments), at=at, to=to)
+
+
+def _column(node: exp.Column, block: Block) -> Expr:
+    at = block.context.at(node)
+    qualifier = ".".join(part.name for part in node.parts[:-1]) or None
+    name = node.name
+    if qualifier is None and block.scope.find(name, None, at) is None and fold(name) not in block.aliases:
+        if any(fold(source.alias) == fold(name) for source in block.scope.sources):
+            raise Refused(
+                f'"{name}" is a table, not a column', code=120, at=at, why="A whole row is no value.", fix="Name a column."
+            )
+    found = block.column(name, qualifier, at)
+    if isinstance(found, exp.Expr):
+        inner = dataclasses.replace(block, expanding=(*block.expanding, fold(name)))
+        return bind_expr(found, inner)
+    return dataclasses.replace(found, at=at)
+
+
+def _only_as_condition(node: exp.Expr, block: Block) -> Refused:
+    return Refused(
+        "a subquery test stands where dpsql cannot turn it into a join",
+        code=121,
+        at=block.context.at(node),
+        why="IN (SELECT …) and EXISTS are answered as joins, so they must be conditions of WHERE or HAVING joined by AND.",
+        fix="Move it to a condition of its own, or write a JOIN.",
+    )

@@ -1,0 +1,164 @@
+"""Queries around SELECT blocks: WITH, parentheses, UNION / INTERSECT / EXCEPT, and ORDER BY / LIMIT over them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dpsql.catalog.model import Catalog, fold
+from dpsql.domain.types import Kind, common
+from dpsql.errors import Error, Refused, SqlError
+from dpsql.ir.expr import Expr, SortKey
+from dpsql.ir.nodes import Field, Limit, Node, Project, SetOp, Sort
+from dpsql.sql import functions
+from dpsql.sql.allow import allow
+from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, Ids, UserTables
+from dpsql.sql.bind.scope import Scope
+from dpsql.sql.bind.select import bind_select
+from dpsql.sql.bind.sorting import limit_of, ordinal, sort_key
+from dpsql.sql.parse import parse
+from dpsql.sql.statement import Statement
+
+
+def bind(
+    statement: Statement,
+    catalog: Catalog,
+    *,
+    aggregates: Mapping[str, AggregateSignature],
+    user_tables: UserTables,
+    ids: Ids,
+) -> Node:
+    """The IR of a statement's query. Its fields, in order, are the result's columns."""
+    if statement.tree is None:
+        raise SqlError("there is no query here", code=100)
+    context = Context(statement, catalog, aggregates, user_tables, ids, bind_query, bind_view)
+    return bind_query(statement.tree, context, Env(), None)
+
+
+def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None) -> Node:
+    """A query in any of its forms. `parent` is the scope around it, for correlated names."""
+    env = _with_ctes(query, context, env)
+    match query:
+        case exp.Select():
+            return bind_select(query, context, env, parent)
+        case exp.Subquery():
+            return _ordered(query, bind_query(query.this, context, env, parent), context)
+        case exp.Paren():
+            return bind_query(query.this, context, env, parent)
+        case exp.Union() | exp.Intersect() | exp.Except():
+            return _ordered(query, _set_operation(query, context, env, parent), context)
+        case _:
+            raise Refused(
+                f"{type(query).__name__} is not a query dpsql can answer",
+                code=120,
+                at=context.at(query),
+                fix="Write it as a SELECT.",
+            )
+
+
+def bind_view(view: str, context: Context, env: Env) -> Node:
+    """A view of the catalog, parsed and allowed like analyst text; its mistakes are shown in its own text."""
+    text = context.catalog.views[view]
+    try:
+        statement = parse(text)
+        allow(statement)
+        if statement.kind != "query" or statement.tree is None:
+            raise SqlError(f'the view "{view}" is not a query', code=106, fix="Write it as a SELECT.")
+        inner = dataclasses.replace(context, statement=statement)
+        return bind_query(statement.tree, inner, env, None)
+    except Error as error:
+        raise error.in_text(text)
+
+
+def _with_ctes(query: exp.Expr, context: Context, env: Env) -> Env:
+    clause = query.args.get("with_")
+    if clause is None:
+        return env
+    for cte in clause.expressions:
+        alias = cte.args["alias"]
+        name = fold(alias.this.name)
+        if name in env.ctes and env.ctes[name].query.parent is not None and env.ctes[name].query.parent.parent is clause:
+            raise SqlError(f'WITH defines "{alias.this.name}" twice', code=106, at=context.at(cte), fix="Rename one.")
+        columns = tuple(column.name for column in alias.args.get("columns") or ())
+        env = Env({**env.ctes, name: Cte(cte.this, columns, env)}, env.views)
+    return env
+
+
+def _set_operation(query: exp.Expr, context: Context, env: Env, parent: Scope | None) -> Node:
+    left = bind_query(query.this, context, env, parent)
+    right = bind_query(query.expression, context, env, parent)
+    if len(left.fields) != len(right.fields):
+        raise SqlError(
+            f"the two sides have {len(left.fields)} and {len(right.fields)} columns",
+            code=105,
+            at=context.at(query.expression),
+            fix="Select the same number of columns on both sides.",
+        )
+    fields: list[Field] = []
+    for one, other in zip(left.fields, right.fields, strict=True):
+        type_ = common(one.type, other.type)
+        if type_ is None:
+            raise SqlError(
+                f'column "{one.name}" is {one.type} on one side and {other.type} on the other',
+                code=105,
+                at=context.at(query.expression),
+                fix="CAST one of them.",
+            )
+        fields.append(context.ids.field(one.name, type_))
+    kind: str = type(query).__name__.lower()
+    assert kind in ("union", "intersect", "except")
+    types = [f.type for f in fields]
+    return SetOp(
+        kind,  # type: ignore[arg-type]  # asserted above
+        query.args.get("distinct") is False,
+        _cast_columns(left, types, context),
+        _cast_columns(right, types, context),
+        tuple(fields),
+    )
+
+
+def _cast_columns(node: Node, types: list[object], context: Context) -> Node:
+    """A projection that gives each column its common type; the node itself when all have it."""
+    if [f.type for f in node.fields] == types:
+        return node
+    fields, exprs = [], []
+    for old, type_ in zip(node.fields, types, strict=True):
+        assert hasattr(type_, "kind")
+        column: Expr = old.column()
+        if old.type != type_ and type_.kind is not Kind.ANY:
+            column = functions.make("cast", (column,), at=None, to=type_)  # type: ignore[arg-type]  # a Type, asserted
+        fields.append(context.ids.field(old.name, column.type))
+        exprs.append(column)
+    return Project(node, tuple(fields), tuple(exprs))
+
+
+def _ordered(query: exp.Expr, node: Node, context: Context) -> Node:
+    """ORDER BY and LIMIT behind a set operation or a parenthesis: they see the output columns only."""
+    order = query.args.get("order")
+    if order is not None:
+        keys = [sort_key(item, _output(item, node, context)) for item in order.expressions]
+        node = Sort(node, tuple(keys))
+    limit, offset = limit_of(query, context)
+    return node if limit is None and offset == 0 else Limit(node, limit, offset)
+
+
+def _output(item: exp.Expr, node: Node, context: Context) -> Expr:
+    target = item.this
+    position = ordinal(target, len(node.fields), "ORDER BY", context)
+    if position is not None:
+        return node.fields[position].column()
+    if isinstance(target, exp.Column) and not target.table:
+        hits = [f for f in node.fields if fold(f.name) == fold(target.name)]
+        if hits:
+            return hits[0].column()
+    raise SqlError(
+        "behind a set operation, ORDER BY takes the name or the number of an output column",
+        code=102,
+        at=context.at(target),
+        fix=f"The columns are: {', '.join(f.name for f in node.fields)}.",
+    )
+
+
+__all__ = ["SortKey", "bind", "bind_query"]

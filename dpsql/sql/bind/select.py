@@ -1,0 +1,266 @@
+"""One SELECT block, in SQL's order of evaluation:
+
+FROM → WHERE → GROUP BY and aggregates → HAVING → windows → QUALIFY → SELECT list → DISTINCT → ORDER BY → LIMIT.
+
+All expressions are bound in the scope of FROM; `lift` then turns keys and aggregate calls into columns of the Aggregate,
+and window calls into columns of the Window node.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.catalog.model import fold
+
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, SortKey, WindowCall, place, rewrite, walk
+from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
+from dpsql.sql.bind.block import Block
+from dpsql.sql.bind.context import Context, Env
+from dpsql.sql.bind.exprs import bind_expr
+from dpsql.sql.bind.grouping import Grouping, read_grouping
+from dpsql.sql.bind.scope import Scope
+from dpsql.sql.bind.sorting import limit_of, ordinal, sort_key
+from dpsql.sql.bind.subquery import Condition, Semi, apply, conditions, join_scalars
+from dpsql.sql.bind.tables import bind_from
+from dpsql.sql.naming import column_name
+
+
+@dataclass(slots=True)
+class Parts:
+    """The bound pieces of a block that live above GROUP BY: each is lifted in turn."""
+
+    names: list[str]
+    items: list[Expr]
+    having: list[Condition]
+    qualify: list[Condition]
+    order: list[SortKey]
+
+    def exprs(self) -> list[Expr]:
+        tests = [c.on if isinstance(c, Semi) else c for c in (*self.having, *self.qualify)]
+        return [*self.items, *tests, *(key.expr for key in self.order)]
+
+    def rewrite(self, change: object) -> None:
+        def on(expr: Expr) -> Expr:
+            return rewrite(expr, change)  # type: ignore[arg-type]  # one of the two closures below
+
+        def condition(test: Condition) -> Condition:
+            return dataclasses.replace(test, on=on(test.on)) if isinstance(test, Semi) else on(test)
+
+        self.items = [on(item) for item in self.items]
+        self.having = [condition(test) for test in self.having]
+        self.qualify = [condition(test) for test in self.qualify]
+        self.order = [dataclasses.replace(key, expr=on(key.expr)) for key in self.order]
+
+
+def bind_select(select: exp.Select, context: Context, env: Env, parent: Scope | None) -> Node:
+    node, scope = bind_from(select, context, env, parent)
+    block = Block(context, env, scope, _aliases(select), _windows(select))
+    where = select.args.get("where")
+    if where is not None:
+        found = conditions(where.this, block)
+        _no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE", context)
+        node = apply(node, found, block)
+    parts = _parts(select, block)
+    grouping = read_grouping(select, parts.items, block)
+    if grouping is not None or any(_has(expr, AggregateCall) for expr in parts.exprs()):
+        node = _aggregate(node, grouping or Grouping((), None), parts, block)
+    node = apply(node, parts.having, block)
+    node = _window(node, parts, block)
+    node = apply(node, parts.qualify, block)
+    node = join_scalars(node, [*parts.items, *(key.expr for key in parts.order)], block)
+    return _output(select, node, parts, context)
+
+
+def _aliases(select: exp.Select) -> dict[str, exp.Expr]:
+    return {fold(item.alias): item.this for item in reversed(select.expressions) if isinstance(item, exp.Alias)}
+
+
+def _windows(select: exp.Select) -> dict[str, exp.Window]:
+    return {fold(window.this.name): window for window in select.args.get("windows") or ()}
+
+
+def _parts(select: exp.Select, block: Block) -> Parts:
+    context = block.context
+    names: list[str] = []
+    items: list[Expr] = []
+    for item in select.expressions:
+        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+        if isinstance(star, exp.Star):
+            qualifier = ".".join(p.name for p in item.parts[:-1]) if isinstance(item, exp.Column) else None
+            found = list(block.scope.star(qualifier or None, context.at(item)))
+            if not found:
+                raise SqlError("* finds no columns", code=102, at=context.at(item), fix="Add a FROM clause.")
+            names += [name for name, _ in found]
+            items += [dataclasses.replace(expr, at=context.at(item)) for _, expr in found]
+        else:
+            names.append(item.alias if isinstance(item, exp.Alias) else column_name(item))
+            # an alias is not in sight inside its own expression
+            hidden = (fold(item.alias),) if isinstance(item, exp.Alias) else ()
+            items.append(bind_expr(item, dataclasses.replace(block, expanding=hidden)))
+    having, qualify = select.args.get("having"), select.args.get("qualify")
+    return Parts(
+        names,
+        items,
+        [] if having is None else conditions(having.this, block),
+        [] if qualify is None else conditions(qualify.this, block),
+        _order(select, names, items, block),
+    )
+
+
+def _order(select: exp.Select, names: list[str], items: list[Expr], block: Block) -> list[SortKey]:
+    """ORDER BY: a number counts the SELECT list, a name is an alias before it is a column."""
+    order = select.args.get("order")
+    keys: list[SortKey] = []
+    for item in [] if order is None else order.expressions:
+        target = item.this
+        if isinstance(target, exp.Var) and target.name.upper() == "ALL":
+            keys += [sort_key(item, expr) for expr in items]
+            continue
+        position = ordinal(target, len(items), "ORDER BY", block.context)
+        if position is None and isinstance(target, exp.Column) and not target.table:
+            hits = [i for i, name in enumerate(names) if fold(name) == fold(target.name)]
+            position = hits[0] if hits else None
+        expr = items[position] if position is not None else bind_expr(target, dataclasses.replace(block, aliases_first=True))
+        keys.append(sort_key(item, expr))
+    return keys
+
+
+def _has(expr: Expr, kind: type[AggregateCall] | type[WindowCall]) -> bool:
+    return any(isinstance(part, kind) for part in walk(expr))
+
+
+def _no_calls(exprs: list[Expr], clause: str, context: Context) -> None:
+    for expr in exprs:
+        for part in walk(expr):
+            if isinstance(part, AggregateCall | WindowCall):
+                raise SqlError(
+                    f"{clause} cannot contain an aggregate or a window function",
+                    code=105,
+                    at=part.at,
+                    fix="Use HAVING for aggregates, QUALIFY for window functions.",
+                )
+
+
+def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> Node:
+    context = block.context
+    _no_calls(list(grouping.keys), "GROUP BY", context)
+    calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, AggregateCall)))
+    used = [*grouping.keys, *(part for call in calls for part in (*call.args, *((call.where,) if call.where else ())))]
+    node = join_scalars(node, used, block)
+    key_fields = tuple(context.ids.field(k.name if isinstance(k, Column) else "", k.type) for k in grouping.keys)
+    call_fields = tuple(context.ids.field(call.function, call.type) for call in calls)
+    by_key = {key: f for key, f in reversed(list(zip(grouping.keys, key_fields, strict=True)))}
+    by_call = dict(zip(calls, call_fields, strict=True))
+
+    def lift(expr: Expr) -> Expr | None:
+        if expr in by_key and not (isinstance(expr, Column) and expr.id in block.scalars):
+            return dataclasses.replace(by_key[expr].column(), at=place(expr))
+        if isinstance(expr, AggregateCall):
+            return dataclasses.replace(by_call[expr].column(), at=expr.at)
+        if isinstance(expr, Call) and expr.function == "grouping":
+            return _grouping_bits(expr, grouping, context)
+        if isinstance(expr, Column) and expr.id not in block.scalars:
+            raise SqlError(
+                f'column "{expr.name}" is neither in GROUP BY nor inside an aggregate',
+                code=113,
+                at=expr.at,
+                fix=f"Add it to GROUP BY, or aggregate it: AVG({expr.name}).",
+            )
+        return None
+
+    parts.rewrite(lift)
+    for id_, scalar in list(block.scalars.items()):
+        if scalar.on is not None and any(id_ in _ids(e) for e in parts.exprs()):
+            block.scalars[id_] = dataclasses.replace(scalar, on=_lift_outer(scalar.on, scalar.node, lift))
+    return Aggregate(node, key_fields, grouping.keys, call_fields, tuple(calls), grouping.sets)
+
+
+def _ids(expr: Expr) -> set[int]:
+    return {part.id for part in walk(expr) if isinstance(part, Column)}
+
+
+def _lift_outer(on: Expr, node: Node, lift: object) -> Expr:
+    """A correlated scalar's ON, used above GROUP BY: its outer columns become columns of the Aggregate."""
+    own = {f.id for f in node.fields}
+
+    def change(expr: Expr) -> Expr | None:
+        if isinstance(expr, Column) and expr.id in own:
+            return expr
+        return lift(expr)  # type: ignore[operator]  # the closure of _aggregate
+
+    return rewrite(on, change)
+
+
+def _grouping_bits(call: Call, grouping: Grouping, context: Context) -> Expr:
+    raise Refused(
+        "GROUPING() stands where there are no grouping sets" if grouping.sets is None else "GROUPING() is not answered",
+        code=120,
+        at=call.at,
+        fix="Tell the levels apart by their NULL keys.",
+    )
+
+
+def _window(node: Node, parts: Parts, block: Block) -> Node:
+    context = block.context
+    calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, WindowCall)))
+    if not calls:
+        return node
+    for call in calls:
+        inner = [p for part in (*call.args, *call.partition) for p in walk(part)]
+        if any(isinstance(p, WindowCall) for p in inner):
+            raise SqlError("a window function stands inside a window function", code=105, at=call.at)
+    for test in parts.having:
+        if not isinstance(test, Semi) and _has(test, WindowCall):
+            raise SqlError("HAVING cannot contain a window function", code=105, fix="Use QUALIFY.")
+    fields = tuple(context.ids.field(call.function, call.type) for call in calls)
+    by_call = dict(zip(calls, fields, strict=True))
+    node = join_scalars(node, list(calls), block)
+    parts.rewrite(lambda expr: by_call[expr].column() if isinstance(expr, WindowCall) else None)
+    return Window(node, fields, tuple(calls))
+
+
+def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> Node:
+    """Project, DISTINCT, ORDER BY, LIMIT; sort keys that are not selected ride along and are dropped last."""
+    fields = [context.ids.field(name, item.type) for name, item in zip(parts.names, parts.items, strict=True)]
+    visible = tuple(fields)
+    by_item: dict[Expr, Field] = {item: f for item, f in reversed(list(zip(parts.items, fields, strict=True)))}
+    extra: list[Expr] = []
+    order: list[SortKey] = []
+    for key in parts.order:
+        if key.expr not in by_item:
+            if select.args.get("distinct") is not None:
+                raise SqlError(
+                    "with DISTINCT, ORDER BY takes only what is selected", code=105, at=place(key.expr), fix="Select it too."
+                )
+            by_item[key.expr] = context.ids.field("", key.expr.type)
+            extra.append(key.expr)
+            fields.append(by_item[key.expr])
+        order.append(dataclasses.replace(key, expr=by_item[key.expr].column()))
+    node = Project(node, tuple(fields), (*parts.items, *extra))
+    if select.args.get("distinct") is not None:
+        keys = tuple(context.ids.field(f.name, f.type) for f in visible)
+        renamed = {old.id: new for old, new in zip(visible, keys, strict=True)}
+        node = Aggregate(node, keys, tuple(f.column() for f in visible), (), ())
+        order = [dataclasses.replace(k, expr=_renamed(k.expr, renamed)) for k in order]
+        visible = keys
+    if order:
+        node = Sort(node, tuple(order))
+    limit, offset = limit_of(select, context)
+    if limit is not None or offset:
+        node = Limit(node, limit, offset)
+    if extra:
+        last = tuple(context.ids.field(f.name, f.type) for f in visible)
+        node = Project(node, last, tuple(f.column() for f in visible))
+    return node
+
+
+def _renamed(expr: Expr, renamed: dict[int, Field]) -> Expr:
+    assert isinstance(expr, Column)
+    return renamed[expr.id].column()
+
+
+__all__ = ["bind_select"]

@@ -1,0 +1,308 @@
+"""Subqueries in conditions and expressions, as joins: EXISTS and IN become semi-joins, scalar ones become joins.
+
+A correlated subquery is untangled where its conditions can be moved out: any condition for EXISTS and IN (it becomes
+part of the semi-join's ON), equalities for a scalar aggregate (they become its GROUP BY). Anything else is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.domain.types import BIGINT
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, rewrite, walk
+from dpsql.ir.nodes import Aggregate, Field, Filter, Limit, Node, Project, SemiJoin
+from dpsql.ir.scoping import free_columns
+from dpsql.sql import functions
+from dpsql.sql.bind.block import Block, ScalarJoin
+from dpsql.sql.bind.calls import conditions_are_boolean
+
+
+@dataclass(frozen=True, slots=True)
+class Semi:
+    """A subquery test: keep a row for which `right` has (anti: has not) a row that satisfies `on`."""
+
+    right: Node
+    on: Expr
+    anti: bool
+
+
+Condition = Expr | Semi
+
+
+def conditions(node: exp.Expr, block: Block) -> list[Condition]:
+    """A WHERE or HAVING, split at its ANDs."""
+    match node:
+        case exp.And():
+            return conditions(node.this, block) + conditions(node.expression, block)
+        case exp.Paren():
+            return conditions(node.this, block)
+        case exp.Exists():
+            return [_exists(node.this, block, anti=False)]
+        case exp.In() if node.args.get("query") is not None:
+            return [_in(node, block, anti=False)]
+        case exp.Not():
+            inner = node.this
+            while isinstance(inner, exp.Paren):
+                inner = inner.this
+            if isinstance(inner, exp.Exists):
+                return [_exists(inner.this, block, anti=True)]
+            if isinstance(inner, exp.In) and inner.args.get("query") is not None:
+                return [_in(inner, block, anti=True)]
+    return [plain_condition(node, block)]
+
+
+def plain_condition(node: exp.Expr, block: Block) -> Expr:
+    from dpsql.sql.bind.exprs import bind_expr
+
+    expr = bind_expr(node, block)
+    if not conditions_are_boolean(expr):
+        raise SqlError(
+            f"a condition is needed here, not {expr.type}",
+            code=105,
+            at=block.context.at(node),
+            fix="Write a comparison, such as x > 0.",
+        )
+    return expr
+
+
+def apply(node: Node, found: list[Condition], block: Block) -> Node:
+    """Filters first, then semi-joins: fewer rows meet the joins."""
+    for condition in found:
+        if not isinstance(condition, Semi):
+            node = Filter(join_scalars(node, [condition], block), condition)
+    for condition in found:
+        if isinstance(condition, Semi):
+            node = SemiJoin(join_scalars(node, [condition.on], block), condition.right, condition.on, condition.anti)
+    return node
+
+
+def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:
+    """Join the scalar subqueries that `exprs` use and `node` does not have yet."""
+    from dpsql.ir.nodes import Join
+
+    have = {f.id for f in node.fields}
+    for expr in exprs:
+        for id_ in sorted(columns_of(expr)):
+            scalar = block.scalars.get(id_)
+            if scalar is not None and id_ not in have:
+                node = Join(node, scalar.node, "cross" if scalar.on is None else "left", scalar.on)
+                have = {f.id for f in node.fields}
+    return node
+
+
+def _simple(query: exp.Expr) -> exp.Select | None:
+    """The SELECT of a subquery that is nothing but FROM and WHERE; None for any other."""
+    while isinstance(query, exp.Subquery | exp.Paren) and not any(query.args.get(a) for a in ("limit", "offset", "with_")):
+        query = query.this
+    if not isinstance(query, exp.Select):
+        return None
+    busy = ("group", "having", "qualify", "limit", "offset", "with_", "windows")
+    return None if any(query.args.get(a) for a in busy) else query
+
+
+def _exists(query: exp.Expr, block: Block, *, anti: bool) -> Semi:
+    select = _simple(query)
+    if select is None or _has_aggregate(select, block):
+        right = block.context.query(query, block.context, block.env, block.scope)
+        _refuse_free(right, query, block)
+        return Semi(right, TRUE, anti)
+    right, on, _ = _open(select, block)
+    return Semi(right, _conjunction(on), anti)
+
+
+def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
+    """x IN (SELECT y …). NOT IN keeps a row only if no y equals x *and no comparison is unknown*: x NOT IN S is true
+    iff every y in S has (x = y) false, that is iff no y has (x = y) IS NOT FALSE."""
+    from dpsql.sql.bind.exprs import bind_expr
+
+    query, at = node.args["query"], block.context.at(node)
+    left = bind_expr(node.this, block)
+    select = _simple(query)
+    correlated: list[Expr] = []
+    if select is not None and not _has_aggregate(select, block) and select.args.get("distinct") is None:
+        right, correlated, inner = _open(select, block)
+        if len(select.expressions) != 1 or isinstance(select.expressions[0], exp.Star):
+            right = block.context.query(query, block.context, block.env, block.scope)
+            value, correlated = _only_field(right, query, block).column(), []
+            _refuse_free(right, query, block)
+        else:
+            value = bind_expr(select.expressions[0], inner)  # type: ignore[assignment]  # any Expr will do
+            right = join_scalars(right, [value], inner)
+    else:
+        right = block.context.query(query, block.context, block.env, block.scope)
+        value = _only_field(right, query, block).column()
+        _refuse_free(right, query, block)
+    test = functions.make("equal", (left, value), at=at)
+    if anti:
+        test = functions.make("is_not_false", (test,), at=at)
+    return Semi(right, _conjunction([test, *correlated]), anti)
+
+
+def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
+    """FROM and WHERE of a subquery: (the rows that its own conditions keep, the correlated conditions, its block)."""
+    from dpsql.sql.bind.tables import bind_from
+
+    node, scope = bind_from(select, block.context, block.env, block.scope)
+    inner = Block(block.context, block.env, scope)
+    where = select.args.get("where")
+    own: list[Condition] = []
+    correlated: list[Expr] = []
+    for condition in [] if where is None else conditions(where.this, inner):
+        if isinstance(condition, Semi):
+            own.append(condition)
+        elif columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
+            own.append(condition)
+        else:
+            correlated.append(condition)
+    node = apply(node, own, inner)
+    node = join_scalars(node, correlated, inner)
+    _refuse_free(node, select, block)
+    return node, correlated, inner
+
+
+def _conjunction(parts: list[Expr]) -> Expr:
+    if not parts:
+        return TRUE
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = functions.make("and", (whole, part), at=None)
+    return whole
+
+
+def _has_aggregate(select: exp.Select, block: Block) -> bool:
+    from dpsql.sql.bind.calls import read_aggregate
+
+    return any(
+        read_aggregate(node, block.context) is not None and not isinstance(node.parent, exp.Window)
+        for item in select.expressions
+        for node in item.walk(prune=lambda n: isinstance(n, exp.Subquery | exp.Select))
+    )
+
+
+def _only_field(node: Node, query: exp.Expr, block: Block) -> Field:
+    if len(node.fields) != 1:
+        raise SqlError(
+            f"this subquery has {len(node.fields)} columns, one is needed",
+            code=105,
+            at=block.context.at(query),
+            fix="Select one column.",
+        )
+    return node.fields[0]
+
+
+def _refuse_free(node: Node, query: exp.Expr, block: Block) -> None:
+    free = free_columns(node)
+    if free:
+        raise Refused(
+            "this subquery uses a column of the query around it in a way dpsql cannot untangle",
+            code=121,
+            at=block.context.at(query),
+            why="A correlated subquery is answered as a join, so its outer columns may stand only in its WHERE: "
+            "in any condition under EXISTS or IN, in equalities under an aggregate.",
+            fix="Write it as a JOIN with a GROUP BY.",
+        )
+
+
+def bind_scalar(query: exp.Expr, block: Block) -> Expr:
+    """(SELECT …) as a value: at most one row of one column, by its form."""
+    inner = query
+    while isinstance(inner, exp.Subquery | exp.Paren) and isinstance(inner.this, exp.Subquery | exp.Paren | exp.Select):
+        inner = inner.this
+    if isinstance(inner, exp.Select) and _is_global_aggregate(inner, block):
+        correlated = _correlated_aggregate(inner, block)
+        if correlated is not None:
+            return correlated
+    node = block.context.query(inner, block.context, block.env, block.scope)
+    field = _only_field(node, query, block)
+    _refuse_free(node, query, block)
+    if isinstance(inner, exp.Select) and _is_global_aggregate(inner, block) and inner.args.get("having") is None:
+        block.scalars[field.id] = ScalarJoin(node, None)
+    elif isinstance(node, Limit) and node.limit is not None and node.limit <= 1:
+        block.scalars[field.id] = ScalarJoin(node, TRUE)
+    else:
+        raise Refused(
+            "this subquery may have several rows",
+            code=121,
+            at=block.context.at(query),
+            why="Used as a value, a subquery must have at most one row, and its form must say so.",
+            fix="Aggregate without GROUP BY, or end it with LIMIT 1.",
+        )
+    return Column(field.id, field.type, field.name, block.context.at(query))
+
+
+def _is_global_aggregate(select: exp.Select, block: Block) -> bool:
+    return select.args.get("group") is None and _has_aggregate(select, block) and select.args.get("limit") is None
+
+
+def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
+    """(SELECT agg(…) FROM … WHERE inner = outer …) as a left join with GROUP BY inner; None if it is not correlated."""
+    from dpsql.sql.bind.exprs import bind_expr
+    from dpsql.sql.bind.tables import bind_from
+
+    context = block.context
+    if len(select.expressions) != 1 or _simple(select) is None:
+        return None
+    node, scope = bind_from(select, context, block.env, block.scope)
+    inner = Block(context, block.env, scope)
+    where = select.args.get("where")
+    found = [] if where is None else conditions(where.this, inner)
+    have = {f.id for f in node.fields} | set(inner.scalars)
+    outer = [c for c in found if not isinstance(c, Semi) and not columns_of(c) <= have]
+    if not outer:
+        return None
+    node = apply(node, [c for c in found if c not in outer], inner)
+    _refuse_free(node, select, block)
+    pairs = [_split_equality(c, have, select, block) for c in outer if not isinstance(c, Semi)]
+    value = bind_expr(select.expressions[0], inner)
+    calls = list(dict.fromkeys(part for part in walk(value) if isinstance(part, AggregateCall)))
+    keys = tuple(context.ids.field("", own.type) for own, _ in pairs)
+    call_fields = tuple(context.ids.field("", call.type) for call in calls)
+    by_call = dict(zip(calls, call_fields, strict=True))
+
+    def lift(part: Expr) -> Expr | None:
+        if isinstance(part, AggregateCall):
+            return by_call[part].column()
+        if isinstance(part, Column | WindowCall):
+            raise _refuse_shape(select, block)
+        return None
+
+    if not calls:
+        raise _refuse_shape(select, block)
+    grouped = Aggregate(node, keys, tuple(own for own, _ in pairs), call_fields, tuple(calls))
+    result = context.ids.field("", value.type)
+    top = Project(grouped, (*keys, result), (*(k.column() for k in keys), rewrite(value, lift)))
+    on = _conjunction(
+        [functions.make("equal", (k.column(), other), at=None) for k, (_, other) in zip(keys, pairs, strict=True)]
+    )
+    block.scalars[result.id] = ScalarJoin(top, on)
+    column = Column(result.id, result.type, "", context.at(select))
+    if isinstance(value, AggregateCall) and value.function in ("count", "count_if"):
+        return functions.make("coalesce", (column, Literal(0, BIGINT)), at=context.at(select))
+    if any(call.function in ("count", "count_if") for call in calls):
+        raise _refuse_shape(select, block)
+    return column
+
+
+def _split_equality(condition: Expr, have: set[int], select: exp.Select, block: Block) -> tuple[Expr, Expr]:
+    """(inner side, outer side) of a correlated equality."""
+    if isinstance(condition, Call) and condition.function == "equal":
+        for own, other in (condition.args, condition.args[::-1]):
+            if columns_of(own) <= have and columns_of(own) and not columns_of(other) & have:
+                return own, other
+    raise _refuse_shape(select, block)
+
+
+def _refuse_shape(select: exp.Select, block: Block) -> Refused:
+    return Refused(
+        "this correlated subquery is none that dpsql can turn into a join",
+        code=121,
+        at=block.context.at(select),
+        why="It must be one aggregate over FROM and WHERE, tied to the outer query by equalities.",
+        fix="Write it as a JOIN with a GROUP BY.",
+    )
+
+
+__all__ = ["Condition", "Semi", "apply", "bind_scalar", "conditions", "join_scalars", "plain_condition"]

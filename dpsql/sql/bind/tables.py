@@ -1,0 +1,249 @@
+"""FROM: catalog tables, users' tables, CTEs, views, derived tables, VALUES, and the joins between them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.catalog.model import TableSpec, fold
+from dpsql.domain.types import Type, common
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import TRUE, Call, Expr
+from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable
+from dpsql.sql import functions
+from dpsql.sql.bind.block import Block
+from dpsql.sql.bind.context import Context, Cte, Env
+from dpsql.sql.bind.exprs import bind_expr
+from dpsql.sql.bind.scope import Scope, Source, unknown_column, unknown_table
+from dpsql.sql.bind.subquery import plain_condition
+
+VIEW_DEPTH = 16
+
+
+def bind_from(select: exp.Select, context: Context, env: Env, parent: Scope | None) -> tuple[Node, Scope]:
+    """The relation of FROM with all its joins, and the scope it opens."""
+    clause = select.args.get("from_")
+    if clause is None:
+        return OneRow(), Scope((), parent=parent)
+    node, scope = _item(clause.this, context, env)
+    for join in select.args.get("joins") or ():
+        node, scope = _join(join, node, scope, context, env)
+    scope.parent = parent
+    return node, scope
+
+
+def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
+    match item:
+        case exp.Table():
+            node, source = _table(item, context, env)
+        case exp.Subquery() if isinstance(item.this, exp.Table):  # (a JOIN b ON …)
+            node, scope = _item(item.this, context, env)
+            for join in item.this.args.get("joins") or ():
+                node, scope = _join(join, node, scope, context, env)
+            return node, scope
+        case exp.Subquery():
+            alias = item.args.get("alias")
+            node = context.query(item.this, context, env, None)
+            name = alias.this.name if alias is not None and alias.this is not None else ""
+            node, source = _renamed(node, name, _alias_columns(alias), item, context)
+        case exp.Values():
+            node, source = _values(item, context, env)
+        case _:
+            raise Refused(
+                f"{type(item).__name__} cannot stand in FROM", code=120, at=context.at(item), fix="Name a table."
+            )
+    scope = Scope((source,))
+    for join in item.args.get("joins") or ():
+        node, scope = _join(join, node, scope, context, env)
+    return node, scope
+
+
+def _alias_columns(alias: exp.Expr | None) -> tuple[str, ...]:
+    return () if alias is None else tuple(column.name for column in alias.args.get("columns") or ())
+
+
+def _renamed(
+    node: Node, name: str, columns: tuple[str, ...], item: exp.Expr, context: Context
+) -> tuple[Node, Source]:
+    """Fresh ids over a shared or derived relation, with the alias's column names."""
+    if len(columns) > len(node.fields):
+        raise SqlError(
+            f'"{name}" has {len(node.fields)} columns, but {len(columns)} names',
+            code=105,
+            at=context.at(item),
+            fix="Give at most as many names as there are columns.",
+        )
+    names = [*columns, *(f.name for f in node.fields[len(columns) :])]
+    fields = tuple(context.ids.field(n, f.type) for n, f in zip(names, node.fields, strict=True))
+    return Project(node, fields, tuple(f.column() for f in node.fields)), Source(name, fields)
+
+
+def _table(table: exp.Table, context: Context, env: Env) -> tuple[Node, Source]:
+    name, alias = table.name, table.args.get("alias")
+    shown = alias.this.name if alias is not None and alias.this is not None else name
+    columns = _alias_columns(alias)
+    qualifiers = [part.name for part in (table.args.get("catalog"), table.args.get("db")) if part is not None]
+    if not qualifiers and fold(name) in env.ctes:
+        return _renamed(_cte(env.ctes[fold(name)], context), shown, columns, table, context)
+    if not qualifiers:
+        view = next((v for v in context.catalog.views if fold(v) == fold(name)), None)
+        if view is not None:
+            return _renamed(_view(view, table, context, env), shown, columns, table, context)
+        if fold(name) in context.user_tables:
+            fields = tuple(context.ids.field(n, t) for n, t in context.user_tables[fold(name)])
+            return _renamed(UserTable(fold(name), fields), shown, columns, table, context)
+    spec = context.catalog.table(".".join([*qualifiers, name]))
+    if spec is None:
+        known = [*env.ctes, *context.catalog.views, *(t.name for t in context.catalog.tables), *context.user_tables]
+        raise unknown_table(".".join([*qualifiers, name]), known, context.at(table))
+    scan = _scan(spec, context)
+    if columns:
+        return _renamed(scan, shown, columns, table, context)
+    qualified = () if alias is not None else (fold(".".join([*qualifiers, name])),)
+    return scan, Source(shown, scan.fields, qualified)
+
+
+def _scan(spec: TableSpec, context: Context) -> Scan:
+    fields = tuple(context.ids.field(column.name, column.type) for column in spec.columns)
+    return Scan(spec.name, fields, tuple(column.name for column in spec.columns))
+
+
+def _cte(cte: Cte, context: Context) -> Node:
+    """A CTE is bound once: two uses share one relation, and so one stage and one charge."""
+    if cte.bound is None:
+        node = context.query(cte.query, context, cte.env, None)
+        if cte.columns:
+            if len(cte.columns) > len(node.fields):
+                raise SqlError(
+                    f"WITH names {len(cte.columns)} columns, the query has {len(node.fields)}",
+                    code=105,
+                    at=context.at(cte.query),
+                    fix="Name as many columns as the query selects.",
+                )
+            names = [*cte.columns, *(f.name for f in node.fields[len(cte.columns) :])]
+            fields = tuple(context.ids.field(n, f.type) for n, f in zip(names, node.fields, strict=True))
+            node = Project(node, fields, tuple(f.column() for f in node.fields))
+        cte.bound = node
+    return cte.bound
+
+
+def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
+    if fold(view) in env.views or len(env.views) >= VIEW_DEPTH:
+        raise SqlError(
+            f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Mend `views:` in the metadata."
+        )
+    if fold(view) not in context.views:
+        context.views[fold(view)] = context.view(view, context, Env({}, (*env.views, fold(view))))
+    return context.views[fold(view)]
+
+
+def _values(values: exp.Values, context: Context, env: Env) -> tuple[Node, Source]:
+    block = Block(context, env, Scope(()))
+    rows = [[bind_expr(cell, block) for cell in row.expressions] for row in values.expressions]
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        raise SqlError("the rows of VALUES differ in length", code=105, at=context.at(values), fix="Make them equal.")
+    types: list[Type] = []
+    for position in range(width):
+        type_ = rows[0][position].type
+        for row in rows[1:]:
+            joint = common(type_, row[position].type)
+            if joint is None:
+                raise SqlError(
+                    f"column {position + 1} of VALUES mixes {type_} and {row[position].type}",
+                    code=105,
+                    at=context.at(values),
+                    fix="CAST one of them.",
+                )
+            type_ = joint
+        types.append(type_)
+    node: Node | None = None
+    for row in rows:
+        cells = tuple(
+            cell if cell.type == type_ else functions.make("cast", (cell,), at=None, to=type_)
+            for cell, type_ in zip(row, types, strict=True)
+        )
+        one = Project(OneRow(), tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types)), cells)
+        fields = tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types))
+        node = one if node is None else SetOp("union", True, node, one, fields)
+    assert node is not None
+    alias = values.args.get("alias")
+    name = alias.this.name if alias is not None and alias.this is not None else ""
+    return _renamed(node, name, _alias_columns(alias), values, context)
+
+
+def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) -> tuple[Node, Scope]:
+    right, right_scope = _item(join.this, context, env)
+    _distinct_aliases(join, scope, right_scope, context)
+    side, kind, method = join.side.lower(), join.kind.lower(), (join.args.get("method") or "").lower()
+    using = [identifier.name for identifier in join.args.get("using") or ()]
+    if method == "natural":
+        names = {fold(n) for n in scope.names()}
+        using = list(dict.fromkeys(n for n in right_scope.names() if fold(n) in names))
+        if not using:
+            raise SqlError(
+                "NATURAL JOIN finds no column of the same name on both sides",
+                code=102,
+                at=context.at(join),
+                fix="Write JOIN … ON, or CROSS JOIN if every pair is meant.",
+            )
+    joined = Scope((*scope.sources, *right_scope.sources), {**scope.merged, **right_scope.merged})
+    on: Expr | None = None
+    if using:
+        on, joined = _using(using, side, scope, right_scope, joined, join, context)
+    elif join.args.get("on") is not None:
+        on = plain_condition(join.args["on"], Block(context, env, joined))
+    if kind in ("semi", "anti"):
+        return SemiJoin(left, right, on or TRUE, kind == "anti"), scope
+    join_kind: JoinKind = "inner"
+    if side in ("left", "right", "full"):
+        join_kind = side  # type: ignore[assignment]  # the three literals of JoinKind
+    elif on is None:
+        join_kind = "cross"
+    if join_kind not in ("inner", "cross") and on is None:
+        raise SqlError("an outer join needs ON or USING", code=105, at=context.at(join), fix="Add ON a.x = b.x.")
+    return Join(left, right, join_kind, on), joined
+
+
+def _distinct_aliases(join: exp.Join, left: Scope, right: Scope, context: Context) -> None:
+    taken = {fold(source.alias) for source in left.sources if source.alias}
+    for source in right.sources:
+        if fold(source.alias) in taken:
+            raise SqlError(
+                f'"{source.alias}" names two tables in this FROM',
+                code=104,
+                at=context.at(join.this),
+                fix=f"Give one of them an alias: {source.alias} AS {source.alias}2.",
+            )
+
+
+def _using(
+    names: list[str], side: str, left: Scope, right: Scope, joined: Scope, join: exp.Join, context: Context
+) -> tuple[Expr, Scope]:
+    """USING (k): equality of both columns; unqualified k is the kept side's (FULL: COALESCE of both)."""
+    on: Expr | None = None
+    merged, hidden = dict(joined.merged), set[int]()
+    for name in names:
+        one, other = left.find(name, None, context.at(join)), right.find(name, None, context.at(join))
+        if one is None or other is None:
+            raise unknown_column(name, left if one is None else right, context.at(join))
+        equal = functions.make("equal", (one, other), at=context.at(join))
+        on = equal if on is None else functions.make("and", (on, equal), at=None)
+        match side:
+            case "right":
+                merged[fold(name)] = other
+            case "full":
+                merged[fold(name)] = functions.make("coalesce", (one, other), at=None)
+            case _:
+                merged[fold(name)] = one
+        hidden |= {c.id for c in _columns(other)}
+    sources = tuple(
+        Source(s.alias, s.fields, s.qualified, s.hidden | (hidden & {f.id for f in s.fields})) for s in joined.sources
+    )
+    assert on is not None
+    return on, Scope(sources, merged)
+
+
+def _columns(expr: Expr) -> list[Field]:
+    """The columns of a (possibly merged) USING column."""
+    parts = expr.args if isinstance(expr, Call) else (expr,)
+    return [Field(part.id, part.name, part.type) for part in parts if hasattr(part, "id")]
