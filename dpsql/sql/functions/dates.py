@@ -209,7 +209,7 @@ def _diff_type(args: Args) -> Type:
 
 
 def _diff_domain(call: Call, domains: Domains) -> Domain:
-    """No part is shorter than its unit's shortest, so the distance of the ends bounds the count."""
+    """Between the distance over the part's longest length and over its shortest."""
     part = _part(call)
     spans = []
     for domain in domains[1:]:
@@ -220,9 +220,10 @@ def _diff_domain(call: Call, domains: Domains) -> Domain:
         if span.is_empty:
             return result(call, domains[1:])
         spans.append(tuple(end * unit for end in span.ends()))
-    step = CLOCK_STEP.get(part) or SHORTEST.get(part, 1) * DAY
     low, high = spans[1][0] - spans[0][1], spans[1][1] - spans[0][0]
-    return result(call, domains[1:], interval=interval(_count(low, step), _count(high, step)))
+    least = _fewest(part, low) if low > 0 else -_most(part, -low)
+    most = _most(part, high) if high > 0 else -_fewest(part, -high)
+    return result(call, domains[1:], interval=interval(least, most))
 
 
 SHORTEST = {
@@ -236,12 +237,28 @@ SHORTEST = {
     "century": 36524,
     "millennium": 365242,
 }
+LONGEST = {
+    "month": 31,
+    "quarter": 92,
+    "year": 366,
+    "isoyear": 371,
+    "decade": 3653,
+    "century": 36525,
+    "millennium": 365243,
+}
 
 
-def _count(distance: Fraction, step: int) -> int:
-    """The number of boundaries in a distance, rounded outwards."""
-    size = -(-abs(distance) // step)
-    return int(size if distance >= 0 else -size)
+def _most(part: str, distance: Fraction) -> int:
+    """Starts of a part in a half-open distance: they are at least its shortest length apart."""
+    step = CLOCK_STEP.get(part) or SHORTEST[part] * DAY
+    return int(-(-distance // step))
+
+
+def _fewest(part: str, distance: Fraction) -> int:
+    """Full parts in a distance; one less where lengths vary, since a month's end stands for the missing days."""
+    if part in LONGEST:
+        return max(0, int(distance // (LONGEST[part] * DAY)) - 1)
+    return int(distance // (CLOCK_STEP.get(part) or SHORTEST[part] * DAY))
 
 
 def _day_domain(names: tuple[str, ...], rule: Callable[[dt.datetime], int]) -> Callable[[Call, Domains], Domain]:

@@ -20,7 +20,8 @@ Round = Callable[[Fraction], int]
 
 
 def power_of_ten(places: int) -> Fraction:
-    return Fraction(10**places) if places >= 0 else Fraction(1, 10**-places)
+    size: int = 10 ** abs(places)
+    return Fraction(size) if places >= 0 else Fraction(1, size)
 
 
 def half_away(value: Fraction) -> int:
@@ -85,7 +86,7 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
             call,
             domains,
             interval=found,
-            keys=mapped(apply, domains) if not _kept_as_is(call, places) else domains[0].keys,
+            keys=mapped(apply, domains[:1]) if not _kept_as_is(call, places) else domains[0].keys,
             integral=whole,
         )
 
@@ -112,7 +113,7 @@ def _abs_domain(call: Call, domains: Domains) -> Domain:
     def apply(value: Atom) -> Atom:
         if value is None or isinstance(value, str):
             raise Inexact
-        return abs(value)
+        return -value if value < 0 else value
 
     return result(
         call,

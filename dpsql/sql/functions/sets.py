@@ -40,7 +40,7 @@ def mapped(rule: Callable[..., Atom], domains: Domains, *, nulls: bool = False) 
     try:
         for row in product(*(values for values in sets if values is not None)):
             found[None if not nulls and None in row else rule(*row)] = None
-    except (Inexact, OverflowError, ZeroDivisionError):
+    except (Inexact, OverflowError, ZeroDivisionError, ValueError):
         return None
     return tuple(found)
 
