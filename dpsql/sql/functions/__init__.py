@@ -9,7 +9,9 @@ from dpsql.sql.functions.literals import interval_literal, literal_of, number_li
 from dpsql.sql.functions.make import make
 from dpsql.sql.functions.model import Function, TypeProblem, checked, unchecked
 from dpsql.sql.functions.narrow import narrow
-from dpsql.sql.functions.reading import ALLOWED, read, read_interval, read_type
+from dpsql.sql.functions.nodes import ALLOWED
+from dpsql.sql.functions.reading import read
+from dpsql.sql.functions.reading_types import read_interval, read_type
 from dpsql.sql.functions.refused import REFUSED, suggest
 from dpsql.sql.functions.scratch import SCRATCH_AGGREGATES, SCRATCH_FUNCTIONS, SCRATCH_WINDOWS
 from dpsql.sql.functions.table import FUNCTIONS

@@ -398,7 +398,7 @@ def _row(
 FUNCTIONS = (
     _row(
         "date_part",
-        "One part of a date: year, quarter, month, week, day, hour, dayofweek…",
+        "One part of a date: year, quarter, month, week, day, hour, and others.",
         "EXTRACT(part FROM x), DATE_PART('part', x), YEAR(x), MONTH(x), …",
         2,
         _part_type,
