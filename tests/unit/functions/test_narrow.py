@@ -6,6 +6,7 @@ import functools
 from fractions import Fraction
 
 import duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,22 @@ def test_what_where_is_expected_to_find() -> None:
     assert narrow(call("or", call("less", age, *numbers(0)), flag), WHOLE) == {}
     assert not narrow(call("is_not_null", age), WHOLE)[0].nullable
     assert narrow(call("is_null", age), WHOLE) == {}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("constant", range(-6, 7))
+def test_comparisons_are_exact_on_whole_numbers(name: str, negated: bool, constant: int) -> None:
+    """Against all values: nothing that passes is lost, and for = < <= > >= nothing else is kept."""
+    predicate = call(name, COLUMNS[0], Literal(constant, INTEGER))
+    predicate = call("not", predicate) if negated else predicate
+    total = vault.render(predicate, lambda c: c.name)
+    found = con().execute(
+        f"SELECT c0 FROM (SELECT unnest([NULL, {', '.join(map(str, range(-5, 6)))}]) c0) WHERE {total}"
+    )
+    passing = [value for (value,) in found.fetchall()]
+    domain = narrow(predicate, WHOLE).get(0, WHOLE[0])
+    assert all(holds(domain, value) for value in passing)
+    kept = [value for value in range(-5, 6) if holds(domain, value)]
+    apart = {"not_equal", "is_distinct"} if not negated else {"equal", "is_not_distinct"}
+    assert name in apart or kept == passing

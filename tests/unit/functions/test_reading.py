@@ -140,11 +140,36 @@ def test_only_allowed_arguments_are_set(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["s = 1", "i = s", "t = 5", "b + b", "s + 1", "i IN (1, 'x')", "t = '2020-02-30'", "i = '1.5'", "upper(i)",
-     "ts - ts", "t + i", "left(s, i)", "s LIKE s", "regexp_matches(s, '(')", "s LIKE 'a!' ESCAPE '!'",
-     "date_trunc('x', t)", "extract(nonsense FROM t)", "round(d, i)", "replace(s, 'a', 'bb')", "CASE WHEN i THEN 1 END", "coalesce(i, s)",
-     "strftime(t, '%Q')", "t::BIGINT", "i::DATE", "i + t", "split_part(s, ',', i)", "i + 1e400"],
-)  # fmt: skip
+    [
+        "s = 1",
+        "i = s",
+        "t = 5",
+        "b + b",
+        "s + 1",
+        "i IN (1, 'x')",
+        "t = '2020-02-30'",
+        "i = '1.5'",
+        "upper(i)",
+        "ts - ts",
+        "t + i",
+        "left(s, i)",
+        "s LIKE s",
+        "regexp_matches(s, '(')",
+        "s LIKE 'a!' ESCAPE '!'",
+        "date_trunc('x', t)",
+        "extract(nonsense FROM t)",
+        "round(d, i)",
+        "replace(s, 'a', 'bb')",
+        "CASE WHEN i THEN 1 END",
+        "coalesce(i, s)",
+        "strftime(t, '%Q')",
+        "t::BIGINT",
+        "i::DATE",
+        "i + t",
+        "split_part(s, ',', i)",
+        "i + 1e400",
+    ],
+)
 def test_what_does_not_fit_is_refused_by_name(text: str) -> None:
     with pytest.raises(SqlError) as caught:
         bound(parsed(text))

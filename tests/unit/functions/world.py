@@ -14,6 +14,7 @@ from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMES
 from dpsql.errors import SqlError
 from dpsql.ir.expr import Call, Column, Expr, Literal
 from dpsql.sql.functions import FUNCTIONS, Function, interval_literal, literal_of, make, number_literal
+from dpsql.sql.functions.dates import SPELLINGS
 from dpsql.sql.functions.moments import of_date, of_datetime
 
 SMALL, MONEY, WIDE = decimal(9, 2), decimal(18, 3), decimal(38, 10)
@@ -143,7 +144,7 @@ def constants(function: Function) -> dict[int, list[Literal]]:
         [literal_of(t) for t in ("", "a", "%a_", "é", "'")],
         [literal_of(n) for n in (0, 1, -1, 3, BITS31 - 1)],
     )
-    parts = [literal_of(p) for p in ("year", "month", "week", "day", "hour", "millisecond", "century", "dow", "epoch")]
+    parts = [literal_of(part) for part in SPELLINGS]
     steps = [literal_of(p) for p in ("year", "quarter", "week", "day", "second", "microsecond", "millennium", "decade")]
     match function.name:
         case "date_part":
