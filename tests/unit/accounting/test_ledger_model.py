@@ -176,6 +176,9 @@ def _month(time: int) -> str:
 
 
 LedgerMachine.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=max(25, settings().max_examples // 8),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 TestLedgerAgainstModel = LedgerMachine.TestCase
