@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Kind, Type
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
-from dpsql.plan.dialects.literals import fixed
-from dpsql.plan.render.finish import is_text
 from dpsql.plan.stages import Noise, Stage
+from dpsql.plan.transport import transported
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -166,23 +162,3 @@ def _public_keys(stage: Stage, ordinals: Integers) -> dict[str, Array]:
         stride //= len(key.values)
         found[f"k{i}"] = transported(key.values, key.field.type, (ordinals // stride) % len(key.values))
     return found
-
-
-def transported(values: tuple[Atom, ...], type_: Type, at: Integers) -> Array:
-    """values[at] in the form keys travel in: text as objects, everything else as (masked) integers."""
-    if is_text(type_):
-        texts = np.array([_text(value, type_) for value in values] or [None], dtype=object)
-        return texts[at]
-    numbers = np.array([0 if value is None else int(value) for value in values] or [0], dtype=np.int64)
-    masked = np.array([value is None for value in values] or [True], dtype=bool)
-    return np.ma.MaskedArray(numbers[at], mask=masked[at]) if masked.any() else numbers[at]
-
-
-def _text(value: Atom, type_: Type) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if type_.kind is Kind.DECIMAL and not isinstance(value, float):
-
-
-        return fixed(Fraction(value), type_.scale)
-    raise InternalError("a key has a type that is not its column's")

@@ -7,7 +7,6 @@ Whoever rewrites ledger *and* head file consistently is found by a head that was
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -40,6 +39,9 @@ def verify_store(store: Store, printed: Head | None = None) -> BadRow | None:
             return _verify(reading, head, needs_head=store.path is not None, printed=printed)
     except TamperedLedger as problem:
         return BadRow(row=None, why=f"{problem.what}. {problem.why}".strip())
+    except (TypeError, ValueError) as problem:
+        # A damaged page can hold a value of any type in any column, whatever the table declares.
+        return BadRow(row=None, why=f"the file is damaged: {type(problem).__name__}")
 
 
 def verify_file(path: Path, printed: Head | None = None, *, timeout: float = 30.0) -> BadRow | None:
@@ -170,7 +172,7 @@ def _wrong_pointers(reading: Reading, replay: Replay) -> BadRow | None:
     stored = dict(reading.connection.execute("SELECT scope, n FROM latest").fetchall())
     for key in stored.keys() | replay.latest.keys():
         if stored.get(key) != replay.latest.get(key):
-            return BadRow(row=replay.latest.get(key), why=f"is not what the total {json.dumps(key)} points to")
+            return BadRow(row=replay.latest.get(key), why=f"is not what the total {key!r} points to")
     return None
 
 

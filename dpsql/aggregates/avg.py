@@ -36,9 +36,7 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
     divisor = functions.make("greatest", (real(count), number(Fraction(1))), at=None)
     offset = functions.make("divide", (real(centred), divisor), at=None)
     mean = functions.make("add", (number((low + high) / 2), offset), at=None)
-    clamped = functions.make(
-        "least", (functions.make("greatest", (mean, number(low)), at=None), number(high)), at=None
-    )
+    clamped = functions.make("least", (functions.make("greatest", (mean, number(low)), at=None), number(high)), at=None)
     # without noise a group may have nothing to average: NULL, which LEAST and GREATEST would swallow
     nothing = functions.make("is_null", (real(centred),), at=None)
     return functions.make("case", (nothing, Literal(None, NULL), clamped), at=None)

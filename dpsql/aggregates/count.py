@@ -36,4 +36,3 @@ COUNT = Aggregate(
     result=_result,
     measure=_measure,
 )
-

@@ -179,7 +179,20 @@ class SetOp:
 
 
 Node = (
-    Scan | UserTable | Noisy | Loaded | OneRow | Filter | Project | Join | SemiJoin | Aggregate | Window | Sort | Limit | SetOp
+    Scan
+    | UserTable
+    | Noisy
+    | Loaded
+    | OneRow
+    | Filter
+    | Project
+    | Join
+    | SemiJoin
+    | Aggregate
+    | Window
+    | Sort
+    | Limit
+    | SetOp
 )
 
 

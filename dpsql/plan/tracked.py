@@ -16,7 +16,7 @@ from dpsql.ir.nodes import Aggregate, Node
 class KeyCap:
     """Caps for one key set. An L∞ (max_rows) for a key set holds for finer ones, an L0 (max_groups) for coarser ones."""
 
-    by: frozenset[int]
+    by: frozenset[int | str]  # ids of the table's columns; names for what a query calls its keys
     max_groups: int | None
     max_rows: int | None
 

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from dpsql.catalog.model import fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused, SqlError
@@ -45,7 +46,9 @@ def bound(
     aggregates: Mapping[str, AggregateRule],
     describe: Callable[[Expr], str],
 ) -> Stage:
-    keys = tuple(_key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True))
+    keys = tuple(
+        _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
+    )
     _limit_combinations(keys, draft)
     bounding = _bounding(keys, draft, settings)
     ask = Measuring(
@@ -125,7 +128,7 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     skip_a = unique is not None and unique <= plain
     one_row = unique is not None and not unique
     caps = draft.private.caps
-    groups, rows, because = _caps(caps, plain, draft)
+    groups, rows, because = _caps(caps, keys)
     if settings.max_groups is not None:
         groups, because = settings.max_groups, "asked for in the query"
     if settings.max_rows is not None:
@@ -150,23 +153,29 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     )
 
 
-def _caps(caps: CapFacts, plain: frozenset[int], draft: Draft) -> tuple[int, int, str]:
+def _caps(caps: CapFacts, keys: tuple[Key, ...]) -> tuple[int, int, str]:
     """The smallest caps that the owner's lines allow for these keys: an L∞ for a key set holds for finer ones (each group
     is part of one of its groups), an L0 for coarser ones (each of its groups lies in one of theirs)."""
     groups, rows, because = caps.max_groups, caps.max_rows, caps.because
     for cap in caps.by_keys:
-        exactly = cap.by == plain and len(plain) == len(draft.node.keys)
-        if cap.max_rows is not None and cap.by <= plain and (cap.max_rows < rows or exactly):
+        labels = [_labels(key) for key in keys]
+        finer = all(any(part in label for label in labels) for part in cap.by)
+        coarser = all(label & cap.by for label in labels)
+        exactly = finer and coarser
+        if cap.max_rows is not None and finer and (cap.max_rows < rows or exactly):
             rows, because = cap.max_rows, f"{caps.because}, for these keys"
-        coarser = plain <= cap.by and len(plain) == len(draft.node.keys)
         if cap.max_groups is not None and coarser and (cap.max_groups < groups or exactly):
             groups, because = cap.max_groups, f"{caps.because}, for these keys"
     return groups, rows, because
 
 
-def _measured(
-    draft: Draft, ask: Measuring, aggregates: Mapping[str, AggregateRule]
-) -> list[tuple[Field, Expr]]:
+def _labels(key: Key) -> frozenset[int | str]:
+    """What a key cap may call a key: its column, or the name the query gives it."""
+    named: set[int | str] = {fold(key.field.name)} if key.field.name else set()
+    return frozenset(named | ({key.expr.id} if isinstance(key.expr, Column) else set()))
+
+
+def _measured(draft: Draft, ask: Measuring, aggregates: Mapping[str, AggregateRule]) -> list[tuple[Field, Expr]]:
     """Each call's finishing expression; those that can reuse others' measurements ask last."""
     calls = list(zip(draft.node.call_fields, draft.node.calls, strict=True))
     finished: dict[int, Expr] = {}

@@ -39,7 +39,9 @@ class Calibrated:
     delta_keys: Fraction
 
 
-def measure(stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting) -> tuple[tuple[Stage, ...], Cost]:
+def measure(
+    stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
+) -> tuple[tuple[Stage, ...], Cost]:
     if settings.exact:
         quiet = tuple(dataclasses.replace(s, noises=tuple(EXACT for _ in s.measures)) for s in stages)
         return quiet, Cost()
@@ -229,7 +231,9 @@ def _gaussian(
     noises = _gaussians(stages, drawn, weights, 2 * rho)
     if noises is None:
         one = stages[drawn[0][0]].measures[drawn[0][1]]
-        raise _out_of_range(one, f"{_least_epsilon(stages, drawn, weights, epsilon, delta):.2g} (or use mechanism='laplace')")
+        raise _out_of_range(
+            one, f"{_least_epsilon(stages, drawn, weights, epsilon, delta):.2g} (or use mechanism='laplace')"
+        )
     return Calibrated(
         noises, Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys), delta_keys
     )

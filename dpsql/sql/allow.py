@@ -17,6 +17,7 @@ from dpsql.sql import functions, relational
 from dpsql.sql.calls import AGGREGATES, WINDOWS
 from dpsql.sql.places import written_name
 from dpsql.sql.refusals import ARGUMENTS, NODES
+from dpsql.sql.shapes import fits
 from dpsql.sql.statement import Statement
 from dpsql.sql.tokens import span
 
@@ -47,6 +48,10 @@ def _allow(node: exp.Expr, text: str) -> None:
             raise _refused_argument(node, name, text)
     for check in CHECKS.get(type(node), ()):
         check(node, text)
+    if not fits(node):
+        raise SqlError(
+            "this cannot stand here", at=span(node, text), fix="Check commas, parentheses and the order of the clauses."
+        )
 
 
 def _is_set(value: object) -> bool:

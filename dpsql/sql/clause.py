@@ -75,6 +75,10 @@ class _Reader:
                 return self._signed(-1 if token.token_type is TokenType.DASH else 1)
             case TokenType.NUMBER:
                 return number(token.text)
+            case TokenType.DOT:  # .5 is a point and a number to sqlglot
+                following = self.current
+                self.index += 1
+                return None if following is None else number(f"0.{following.text}")
             case TokenType.STRING | TokenType.IDENTIFIER:
                 return token.text
             case TokenType.PARAMETER:

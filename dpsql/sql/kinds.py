@@ -27,7 +27,7 @@ TYPES: Mapping[str, Type] = MappingProxyType(
         **dict.fromkeys(("SMALLINT", "INT2", "SHORT"), types.SMALLINT),
         **dict.fromkeys(("INTEGER", "INT", "INT4", "SIGNED"), types.INTEGER),
         **dict.fromkeys(("BIGINT", "INT8", "LONG"), types.BIGINT),
-        **dict.fromkeys(("DOUBLE", "FLOAT8", "REAL", "FLOAT", "FLOAT4"), types.REAL),
+        **dict.fromkeys(("DOUBLE", "DOUBLE PRECISION", "FLOAT8", "REAL", "FLOAT", "FLOAT4"), types.REAL),
         **dict.fromkeys(("DATE",), types.DATE),
         **dict.fromkeys(("TIMESTAMP", "DATETIME"), types.TIMESTAMP),
         **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR"), types.TEXT),
@@ -256,21 +256,20 @@ class _Shaper:
 
     def _type(self) -> Type:
         token = self._here()
-        if token is None or quoted(token):
+        if token is None or quoted(token) or not is_name(token):
             raise self._unexpected("a type")
         self.index += 1
         if word(token) in ("DECIMAL", "NUMERIC", "DEC"):
             return self._decimal(token)
-        if self._skip("PRECISION") and word(token) != "DOUBLE":
-            raise self._unexpected("a comma or )")
-        if word(token) not in TYPES:
+        name = " ".join(word(token).split())
+        if name not in TYPES:
             raise SqlError(
                 f"{shown(token)} is not a type that a table can have",
                 code=105,
                 at=at(token),
                 fix="Use BOOLEAN, INTEGER, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP or VARCHAR.",
             )
-        return TYPES[word(token)]
+        return TYPES[name]
 
     def _decimal(self, token: Token) -> Type:
         numbers: list[int] = []

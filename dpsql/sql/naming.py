@@ -11,9 +11,9 @@ from sqlglot import exp
 from dpsql.catalog.model import fold
 from dpsql.sql.keywords import KEYWORDS
 from dpsql.sql.naming_queries import show_query, show_window
-from dpsql.sql.places import TEXT_META, written_name
+from dpsql.sql.places import NEGATED_META, TEXT_META, written_name
 from dpsql.sql.statement import frozen
-from dpsql.sql.tokens import own_place, span
+from dpsql.sql.tokens import own_place
 
 
 def column_name(node: exp.Expr) -> str:
@@ -79,13 +79,6 @@ def _text(node: exp.Expr) -> str:
     return str(node.root().meta.get(TEXT_META, ""))
 
 
-def _text_after(node: exp.Expr) -> str:
-    """What was written directly behind a node, past closing parentheses."""
-    text = _text(node)
-    where = span(node, text)
-    return text[where.end :].lstrip(") \t\r\n") if where and text else ""
-
-
 def _written(node: exp.Expr) -> str:
     """The node's own piece of the text, or nothing."""
     where = own_place(node)
@@ -124,7 +117,7 @@ def _flat(kind: type[exp.Expr], word: str) -> Callable[[exp.Expr], str]:
 def _not(node: exp.Expr) -> str:
     """x IS NOT NULL and NOT x IS NULL are one tree to sqlglot; the text tells them apart."""
     inner = node.this
-    if isinstance(inner, exp.Is) and re.match(r"(is\s+not|notnull)\b", _text_after(inner.this), re.IGNORECASE):
+    if isinstance(inner, exp.Is) and inner.meta.get(NEGATED_META):
         return _is(inner, negated=True)
     return f"(NOT {_show(inner)})"
 

@@ -191,4 +191,7 @@ def _unknown(name: str, setting: bool, at: Span | None) -> SqlError:
 
 def did_you_mean(name: str, known: tuple[str, ...]) -> str:
     """The closest of the known names, or nothing."""
+    started = [one for one in known if len(name) > 2 and one.startswith(fold(name))]
+    if len(started) == 1:
+        return started[0]
     return next(iter(difflib.get_close_matches(fold(name), known, n=1, cutoff=0.6)), "")

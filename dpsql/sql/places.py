@@ -15,6 +15,7 @@ from sqlglot import Token, TokenType, exp
 from dpsql.sql.tokens import NAME_META, own_place, word
 
 TEXT_META = "dpsql_text"
+NEGATED_META = "dpsql_negated"  # x IS NOT NULL and NOT x IS NULL are one tree otherwise
 
 # The names that sqlglot reads with a grammar of their own, by the class it makes of them.
 NAMES: Mapping[type[exp.Expr], tuple[str, ...]] = MappingProxyType(
@@ -55,6 +56,8 @@ def place_calls(tree: exp.Expr, tokens: list[Token], text: str) -> None:
     for node in _parts_first(tree):
         if type(node) in NAMES and own_place(node) is None:
             search.place(node)
+        if isinstance(node, exp.Is):
+            search.place_test(node)
         if isinstance(node, exp.Cast):
             search.place_type(node)
         if isinstance(node, exp.Interval) and isinstance(node.this, exp.Literal) and own_place(node.this) is None:
@@ -102,6 +105,19 @@ class _Search:
             if token.token_type is TokenType.INTERVAL and index not in self.taken and same:
                 self.taken.add(index)
                 node.this.update_positions(value)
+                return
+
+    def place_test(self, node: exp.Is) -> None:
+        """x IS [NOT] NULL, x ISNULL, x NOTNULL: the first such sign behind x that no part of x has taken."""
+        last = self._edge(node.this, max)
+        for index in range(last + 1, len(self.tokens)) if last is not None else ():
+            sign = word(self.tokens[index])
+            if index not in self.taken and sign in ("IS", "ISNULL", "NOTNULL"):
+                self.taken.add(index)
+                negated = sign == "NOTNULL" or word(self.tokens[min(index + 1, len(self.tokens) - 1)]) == "NOT"
+                node.meta[NEGATED_META] = negated
+                end = index + (0 if sign != "IS" else 2 if negated else 1)
+                node.expression.update_positions(self.tokens[min(end, len(self.tokens) - 1)])
                 return
 
     def place_type(self, node: exp.Cast) -> None:

@@ -160,6 +160,8 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
         if index and token.start == end and (_glued(text, end) or _dotted(tokens, index)):
             raise _unclear(text, Span(tokens[index - 1].start, token.end + 1))
         _check_token(text, token)
+        if token.token_type is TokenType.L_BRACKET and index:
+            _check_bracket(tokens[index - 1], token)
         end = token.end + 1
     _check_gap(text, end, len(text))
     for one, other in zip(tokens, tokens[1:], strict=False):
@@ -177,8 +179,19 @@ def _glued(text: str, boundary: int) -> bool:
     return bool(_WORDLIKE.match(text[boundary - 1]) and _WORDLIKE.match(text[boundary])) and text[boundary - 1] != "$"
 
 
+def _check_bracket(before: Token, bracket: Token) -> None:
+    """Only list constants; the parser takes cubic time over a chain of subscripts, so they end here."""
+    if quoted(before) or before.text not in _PUNCTUATION - {")", "]"} and word(before) not in _BEFORE_POINT:
+        raise Refused(
+            "dpsql does not answer subscripts and lists of types",
+            code=120,
+            at=at(bracket),
+            fix="dpsql has neither lists, structs nor maps as values; name plain columns.",
+        )
+
+
 _BEFORE_POINT = {"SELECT", "DISTINCT", "THEN", "ELSE", "WHEN", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "WHERE",
-                 "HAVING", "QUALIFY", "ON", "BY", "VALUES", "CASE"}  # fmt: skip
+                 "HAVING", "QUALIFY", "ON", "BY", "VALUES", "CASE", "ALL"}  # fmt: skip
 
 
 def _dotted(tokens: list[Token], index: int) -> bool:
@@ -237,13 +250,16 @@ def _check_token(text: str, token: Token) -> None:
 
 def _plain(raw: str) -> bool:
     """A word both tokenizers read alike, and that no capitalising turns into an ASCII keyword (ſ is S, ı is I)."""
-    return _WORD.fullmatch(raw) is not None and (raw.isascii() or not raw.upper().isascii())
+    starts = raw[0] == "_" or raw[0].isalpha()
+    return starts and _WORD.fullmatch(raw) is not None and (raw.isascii() or not raw.upper().isascii())
 
 
 def _unclear(text: str, where: Span) -> Error:
     raw = text[where.start : where.end]
     if raw in _INSTEAD:
         return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix=_INSTEAD[raw])
+    if not raw.isprintable():
+        return SqlError(f"the character U+{ord(raw[0]):04X} means nothing here", at=where, fix="Remove it.")
     if not _WORDLIKE.search(raw):
         return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix="See `dpsql help sql`.")
     if raw[:1] == "$" or raw[:2] in ("e'", "E'"):

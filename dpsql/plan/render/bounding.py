@@ -77,7 +77,9 @@ def _rows(stage: Stage, relations: Relations, key_tables: dict[str, tuple[tuple[
     if ordinal:
         items.append(f"CAST({ordinal} AS BIGINT) AS g")
     items += [f"{_piece(j, measure)} AS p{j}" for j, measure in enumerate(stage.measures) if _needs_piece(measure)]
-    text = f"SELECT {', '.join(items)} FROM (SELECT {', '.join(values)} FROM ({relations.render(stage.input)}) AS t) AS v"
+    text = (
+        f"SELECT {', '.join(items)} FROM (SELECT {', '.join(values)} FROM ({relations.render(stage.input)}) AS t) AS v"
+    )
     text += "".join(f" {join}" for join in joins)
     return f"{text} WHERE {' AND '.join(tests)}" if tests else text
 
@@ -109,8 +111,23 @@ def _position(
     table = f"keys_{stage}_{i}"
     key_tables[table] = (key.values, key.field.type)
     same = "IS NOT DISTINCT FROM" if has_null else "="
-    joins.append(f"JOIN {table} ON r{i} {same} {table}.value")
+    joins.append(f"JOIN {table} ON {as_key(f'r{i}', key.field.type)} {same} {table}.value")
     return f"{table}.ordinal"
+
+
+def as_key(value: str, type_: Type) -> str:
+    """A key in the form it travels in."""
+    match type_.kind:
+        case Kind.TEXT:
+            return value
+        case Kind.DECIMAL:
+            return f"CAST({value} AS VARCHAR)"
+        case Kind.DATE:
+            return f"CAST({value} - DATE '1970-01-01' AS BIGINT)"
+        case Kind.TIMESTAMP:
+            return f"epoch_us({value})"
+        case _:
+            return f"TRY_CAST({value} AS BIGINT)"
 
 
 def _as_integer(value: str, type_: Type) -> str:
@@ -244,7 +261,7 @@ def _cuts(keep: int) -> str:
 
 def _totals(stage: Stage, groups: list[str], counts: dict[int, str], kept: str, exact: bool) -> str:
     keys = ["g"] if "g" in groups else []
-    outs = [*keys, *(f"{_transport(f'k{i}', k)} AS k{i}" for i, k in enumerate(stage.keys) if k.values is None)]
+    outs = [*keys, *(f"{_private_key(f'z.k{i}', k)} AS k{i}" for i, k in enumerate(stage.keys) if k.values is None)]
     sums = [f"sum(t{j}) AS t{j}" for j in range(len(stage.measures))]
     entered = [f"sum({n}) AS {n}" for n in dict.fromkeys(counts.values())] if exact else []
     by = f" GROUP BY {', '.join(groups)}" if groups else ""
@@ -292,20 +309,6 @@ def _on_noise_grid(total: str, noise: Noise) -> str:
     return f"CAST(({kept} + CAST('{half}' AS HUGEINT)) >> {noise.shift} AS BIGINT)"
 
 
-def _transport(value: str, key: Key) -> str:
+def _private_key(value: str, key: Key) -> str:
     """A private key as a BIGINT or as text."""
-    match key.field.type.kind:
-        case Kind.TEXT:
-            return f"CAST({value} AS VARCHAR)"
-        case Kind.DECIMAL:
-            return f"CAST({value} AS VARCHAR)"
-        case Kind.DATE:
-            return f"CAST({value} - DATE '1970-01-01' AS BIGINT)"
-        case Kind.TIMESTAMP:
-            return f"epoch_us({value})"
-        case _:
-            return f"TRY_CAST({value} AS BIGINT)"
-
-
-
-
+    return f"CAST({value} AS VARCHAR)" if key.field.type.kind is Kind.TEXT else as_key(value, key.field.type)

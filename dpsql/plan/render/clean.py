@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpsql.catalog.model import Catalog, ColumnSpec, FileSource, TableSpec, fold
+from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
@@ -22,7 +22,7 @@ FIRST_DAY, LAST_DAY = -719162, 2932896  # 0001-01-01 and 9999-12-31
 DAY = 86_400_000_000
 
 
-def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str], catalog: Catalog) -> str:
+def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) -> str:
     """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
     own = {fold(column): column for column in types}
     raw: list[str] = []

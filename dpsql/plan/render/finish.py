@@ -7,6 +7,7 @@ from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.dialects.literals import real
 from dpsql.plan.render.relation import name
 from dpsql.plan.stages import Measure, Noise, Stage
+from dpsql.plan.transport import is_text
 
 LARGEST = "9223372036854774784e0"  # the largest double that is a BIGINT
 
@@ -15,11 +16,6 @@ def noisy_columns(stage: Stage, *, exact: bool) -> dict[str, str]:
     """The columns of the noisy table and their SQL types."""
     keys = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
     return {**keys, **{f"m{j}": "VARCHAR" if exact else "BIGINT" for j in range(len(stage.measures))}}
-
-
-def is_text(type_: Type) -> bool:
-    """Whether keys of this type travel as text; the others travel as integers."""
-    return type_.kind in (Kind.TEXT, Kind.DECIMAL)
 
 
 def finish(stage: Stage, table: str, *, exact: bool) -> str:
@@ -31,9 +27,7 @@ def finish(stage: Stage, table: str, *, exact: bool) -> str:
         values.append(f"{_real(raw, measure, noise)} AS {name(measure.real.id)}")
         values.append(f"{_whole(raw, measure, noise)} AS {name(measure.whole.id)}")
     inner = f"SELECT {', '.join([*keys, *values]) or '1 AS one'} FROM {table}"
-    outputs = [
-        f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in stage.outputs
-    ]
+    outputs = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in stage.outputs]
     return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({inner}) AS released"
 
 

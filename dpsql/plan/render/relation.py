@@ -61,7 +61,10 @@ class Relations:
             case Aggregate():
                 return self._aggregate(node)
             case Window():
-                items = ["*", *(f"{self.expr(c)} AS {name(f.id)}" for f, c in zip(node.call_fields, node.calls, strict=True))]
+                items = [
+                    "*",
+                    *(f"{self.expr(c)} AS {name(f.id)}" for f, c in zip(node.call_fields, node.calls, strict=True)),
+                ]
                 return f"SELECT {', '.join(items)} FROM {self._from(node.input)}"
             case Sort():
                 return f"SELECT * FROM {self._from(node.input)} ORDER BY {self._sort_keys(node.keys)}"
@@ -115,9 +118,7 @@ class Relations:
 
     def _set_operation(self, node: SetOp) -> str:
         def side(input_: Node) -> str:
-            columns = [
-                f"{name(old.id)} AS {name(new.id)}" for old, new in zip(input_.fields, node.fields, strict=True)
-            ]
+            columns = [f"{name(old.id)} AS {name(new.id)}" for old, new in zip(input_.fields, node.fields, strict=True)]
             return f"(SELECT {', '.join(columns)} FROM {self._from(input_)})"
 
         word = f"{node.kind.upper()}{' ALL' if node.all else ''}"

@@ -17,5 +17,3 @@ class TrackContext:
     catalog: Catalog
     ids: Ids
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
-
-

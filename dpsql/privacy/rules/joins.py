@@ -11,8 +11,8 @@ from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field, Join, Project
 from dpsql.plan.tracked import CapFacts, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
-from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
 from dpsql.privacy.rules.narrowing import narrowed
+from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
 from dpsql.sql import functions
 
 
@@ -127,9 +127,7 @@ def _together(
     return Tracked(node=join, inputs=(left, right), domains=domains, private=private, origins=origins)
 
 
-def _full(
-    join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext
-) -> Tracked:
+def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext) -> Tracked:
     assert left.private is not None and right.private is not None
     unit = context.ids.field("", left.private.unit.type)
     either = functions.make("coalesce", (left.private.unit, right.private.unit), at=None)

@@ -70,11 +70,11 @@ def renamed_caps(caps: CapFacts, by_old: dict[int, int]) -> CapFacts:
     """
     kept: list[KeyCap] = []
     for cap in caps.by_keys:
-        new = renamed(cap.by, by_old)
-        if new is not None:
-            kept.append(dataclasses.replace(cap, by=new))
+        left = frozenset(by_old.get(part, part) if isinstance(part, int) else part for part in cap.by)
+        gone = [part for part in cap.by if isinstance(part, int) and part not in by_old]
+        if not gone:
+            kept.append(dataclasses.replace(cap, by=left))
         elif cap.max_groups is not None:
-            left = frozenset(by_old[id_] for id_ in cap.by if id_ in by_old)
-            kept.append(KeyCap(by=left, max_groups=cap.max_groups, max_rows=None))
+            kept.append(KeyCap(by=left - frozenset(gone), max_groups=cap.max_groups, max_rows=None))
     sums = {by_old[id_]: bounds for id_, bounds in caps.max_sum.items() if id_ in by_old}
     return dataclasses.replace(caps, by_keys=tuple(kept), max_sum=sums)

@@ -64,7 +64,9 @@ def _caps(spec: TableSpec, node: Scan) -> CapFacts:
     assert spec.caps is not None
     ids = {fold(c): f.id for f, c in zip(node.fields, node.columns, strict=True)}
     by_keys = tuple(
-        KeyCap(by=frozenset(ids[fold(c)] for c in cap.by), max_groups=cap.max_groups, max_rows=cap.max_rows)
+        KeyCap(
+            by=frozenset(ids.get(fold(c), fold(c)) for c in cap.by), max_groups=cap.max_groups, max_rows=cap.max_rows
+        )
         for cap in spec.key_caps
     )
     sums: dict[int, tuple[Fraction, Fraction]] = {ids[fold(c)]: bounds for c, bounds in spec.max_sum.items()}
@@ -93,9 +95,7 @@ def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], context: Tr
     return Tracked(node=scan, domains=domains, private=private)
 
 
-def _by_path(
-    node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Domain], context: TrackContext
-) -> Tracked:
+def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Domain], context: TrackContext) -> Tracked:
     """scan ⋈ (SELECT DISTINCT key, unit FROM the next table of the path)."""
     through = context.catalog.table(path.through)
     assert through is not None

@@ -7,8 +7,8 @@ from dpsql.ir.expr import place
 from dpsql.ir.nodes import SemiJoin
 from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules.context import TrackContext
-from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
 from dpsql.privacy.rules.narrowing import narrowed
+from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
 from dpsql.sql import functions
 
 

@@ -185,7 +185,9 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
 def _options(core: exp.Expr, context: Context) -> tuple[tuple[str, Atom], ...]:
     """contribution_bounds_per_group => (low, high), if the call has it."""
     found = context.statement.call_options.get(core.meta.get("start", -1), {})
-    return tuple(pair for name, b in sorted(found.items()) for pair in ((f"{name}_low", b.low), (f"{name}_high", b.high)))
+    return tuple(
+        pair for name, b in sorted(found.items()) for pair in ((f"{name}_low", b.low), (f"{name}_high", b.high))
+    )
 
 
 def bind_window(node: exp.Window, block: Block, bind_expr: BindExpr) -> WindowCall:
@@ -239,9 +241,7 @@ def _window_type(name: str, args: tuple[Expr, ...], context: Context) -> Type:
         raise SqlError(problem.what, code=105, fix=problem.fix) from None
 
 
-def _specification(
-    node: exp.Window, block: Block
-) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:
+def _specification(node: exp.Window, block: Block) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:
     partition = list(node.args.get("partition_by") or ())
     order = list(node.args["order"].expressions) if node.args.get("order") is not None else []
     spec = node.args.get("spec")

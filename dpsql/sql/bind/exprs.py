@@ -37,6 +37,8 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
         case exp.Placeholder():
             literal = functions.literal_of(context.statement.placeholder_value(node))
             return dataclasses.replace(literal, at=context.at(node))
+        case exp.Interval():
+            return functions.read_interval(node, context.at(node))
         case exp.Array():
             items = tuple(bind_expr(item, block) for item in node.expressions)
             return Call("list_value", items, ANY, context.at(node))
@@ -82,7 +84,11 @@ def _column(node: exp.Column, block: Block) -> Expr:
     if qualifier is None and block.scope.find(name, None, at) is None and fold(name) not in block.aliases:
         if any(fold(source.alias) == fold(name) for source in block.scope.sources):
             raise Refused(
-                f'"{name}" is a table, not a column', code=120, at=at, why="A whole row is no value.", fix="Name a column."
+                f'"{name}" is a table, not a column',
+                code=120,
+                at=at,
+                why="A whole row is no value.",
+                fix="Name a column.",
             )
     found = block.column(name, qualifier, at)
     if isinstance(found, exp.Expr):

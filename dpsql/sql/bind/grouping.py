@@ -49,7 +49,13 @@ def read_grouping(select: exp.Select, items: list[Expr], block: Block) -> Groupi
                 factors.append([tuple(itertools.chain(*parts[:n])) for n in range(len(parts), -1, -1)])
             case exp.Cube():
                 parts = [_members(e, position) for e in element.expressions]
-                factors.append([tuple(itertools.chain(*c)) for n in range(len(parts), -1, -1) for c in itertools.combinations(parts, n)])
+                factors.append(
+                    [
+                        tuple(itertools.chain(*c))
+                        for n in range(len(parts), -1, -1)
+                        for c in itertools.combinations(parts, n)
+                    ]
+                )
             case exp.GroupingSets():
                 factors.append([s for e in element.expressions for s in _sets(e, position)])
             case exp.Tuple():
@@ -70,7 +76,9 @@ def read_grouping(select: exp.Select, items: list[Expr], block: Block) -> Groupi
 
 
 def _clauses(group: exp.Group) -> list[exp.Expr]:
-    return [e for name in ("grouping_sets", "rollup", "cube") for e in group.args.get(name) or () if isinstance(e, exp.Expr)]
+    return [
+        e for name in ("grouping_sets", "rollup", "cube") for e in group.args.get(name) or () if isinstance(e, exp.Expr)
+    ]
 
 
 def _members(node: exp.Expr, position: object) -> tuple[int, ...]:
@@ -86,6 +94,8 @@ def _sets(node: exp.Expr, position: object) -> list[tuple[int, ...]]:
             return [tuple(itertools.chain(*parts[:n])) for n in range(len(parts), -1, -1)]
         case exp.Cube():
             parts = [_members(e, position) for e in node.expressions]
-            return [tuple(itertools.chain(*c)) for n in range(len(parts), -1, -1) for c in itertools.combinations(parts, n)]
+            return [
+                tuple(itertools.chain(*c)) for n in range(len(parts), -1, -1) for c in itertools.combinations(parts, n)
+            ]
         case _:
             return [_members(node, position)]

@@ -79,7 +79,11 @@ def _with_ctes(query: exp.Expr, context: Context, env: Env) -> Env:
     for cte in clause.expressions:
         alias = cte.args["alias"]
         name = fold(alias.this.name)
-        if name in env.ctes and env.ctes[name].query.parent is not None and env.ctes[name].query.parent.parent is clause:
+        if (
+            name in env.ctes
+            and env.ctes[name].query.parent is not None
+            and env.ctes[name].query.parent.parent is clause
+        ):
             raise SqlError(f'WITH defines "{alias.this.name}" twice', code=106, at=context.at(cte), fix="Rename one.")
         columns = tuple(column.name for column in alias.args.get("columns") or ())
         env = Env({**env.ctes, name: Cte(cte.this, columns, env)}, env.views)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
-from dpsql.ir.expr import Column, Expr
+from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field
 
 

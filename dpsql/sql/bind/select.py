@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, SortKey, WindowCall, place, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
@@ -124,7 +123,11 @@ def _order(select: exp.Select, names: list[str], items: list[Expr], block: Block
         if position is None and isinstance(target, exp.Column) and not target.table:
             hits = [i for i, name in enumerate(names) if fold(name) == fold(target.name)]
             position = hits[0] if hits else None
-        expr = items[position] if position is not None else bind_expr(target, dataclasses.replace(block, aliases_first=True))
+        expr = (
+            items[position]
+            if position is not None
+            else bind_expr(target, dataclasses.replace(block, aliases_first=True))
+        )
         keys.append(sort_key(item, expr))
     return keys
 
@@ -151,7 +154,10 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
     calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, AggregateCall)))
     used = [*grouping.keys, *(part for call in calls for part in (*call.args, *((call.where,) if call.where else ())))]
     node = join_scalars(node, used, block)
-    key_fields = tuple(context.ids.field(k.name if isinstance(k, Column) else "", k.type) for k in grouping.keys)
+    called = dict(reversed(list(zip(parts.items, parts.names, strict=True))))
+    key_fields = tuple(
+        context.ids.field(called.get(k, k.name if isinstance(k, Column) else ""), k.type) for k in grouping.keys
+    )
     call_fields = tuple(context.ids.field(call.function, call.type) for call in calls)
     by_key = {key: f for key, f in reversed(list(zip(grouping.keys, key_fields, strict=True)))}
     by_call = dict(zip(calls, call_fields, strict=True))
@@ -234,7 +240,10 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
         if key.expr not in by_item:
             if select.args.get("distinct") is not None:
                 raise SqlError(
-                    "with DISTINCT, ORDER BY takes only what is selected", code=105, at=place(key.expr), fix="Select it too."
+                    "with DISTINCT, ORDER BY takes only what is selected",
+                    code=105,
+                    at=place(key.expr),
+                    fix="Select it too.",
                 )
             by_item[key.expr] = context.ids.field("", key.expr.type)
             extra.append(key.expr)

@@ -95,7 +95,9 @@ def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:
 
 def _simple(query: exp.Expr) -> exp.Select | None:
     """The SELECT of a subquery that is nothing but FROM and WHERE; None for any other."""
-    while isinstance(query, exp.Subquery | exp.Paren) and not any(query.args.get(a) for a in ("limit", "offset", "with_")):
+    while isinstance(query, exp.Subquery | exp.Paren) and not any(
+        query.args.get(a) for a in ("limit", "offset", "with_")
+    ):
         query = query.this
     if not isinstance(query, exp.Select):
         return None
@@ -151,9 +153,7 @@ def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
     own: list[Condition] = []
     correlated: list[Expr] = []
     for condition in [] if where is None else conditions(where.this, inner):
-        if isinstance(condition, Semi):
-            own.append(condition)
-        elif columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
+        if isinstance(condition, Semi) or columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
             own.append(condition)
         else:
             correlated.append(condition)

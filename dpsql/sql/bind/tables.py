@@ -61,9 +61,7 @@ def _alias_columns(alias: exp.Expr | None) -> tuple[str, ...]:
     return () if alias is None else tuple(column.name for column in alias.args.get("columns") or ())
 
 
-def _renamed(
-    node: Node, name: str, columns: tuple[str, ...], item: exp.Expr, context: Context
-) -> tuple[Node, Source]:
+def _renamed(node: Node, name: str, columns: tuple[str, ...], item: exp.Expr, context: Context) -> tuple[Node, Source]:
     """Fresh ids over a shared or derived relation, with the alias's column names."""
     if len(columns) > len(node.fields):
         raise SqlError(

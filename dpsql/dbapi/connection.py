@@ -1,0 +1,173 @@
+"""Connections: where a catalog, its data and its budget meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+
+from dpsql.accounting.account import Amount, Balance
+from dpsql.catalog.model import Catalog
+from dpsql.dbapi.cursor import Cursor
+from dpsql.errors import InterfaceError
+from dpsql.explanation import Explanation
+from dpsql.query import Parameters
+from dpsql.result import CostReport, cost_report
+from dpsql.session import Session, open_session
+from dpsql.sql import options
+from dpsql.statements import explain, plan_text
+
+Amountlike = int | float | str | Decimal | Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """total, spent and left, each with .epsilon and .delta (None: not limited); the same for each analyst."""
+
+    total: CostReport
+    spent: CostReport
+    left: CostReport
+    per_analyst: Mapping[str, Budget] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __str__(self) -> str:
+        return f"total {self.total}; spent {self.spent}; left {self.left}"
+
+
+def connect(
+    catalog: str | Path | Mapping[str, object] | Catalog,
+    *,
+    source: object = None,
+    analyst: str | None = None,
+    epsilon: Amountlike | None = None,
+    delta: Amountlike | None = None,
+    budget: object = None,
+    ledger: str | Path | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Connection:
+    """Open a catalog (a YAML file, a dict, or a Catalog) for querying.
+
+    epsilon, delta: of each query that does not say otherwise; never the total. source: the data, where the catalog does
+    not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none. Nothing private is
+    read before a query is charged.
+    """
+    session = open_session(
+        catalog,
+        source=source,
+        analyst=analyst,
+        epsilon=_option("epsilon", epsilon),
+        delta=_option("delta", delta),
+        budget=budget,
+        ledger=ledger,
+        memory_limit=memory_limit,
+        threads=threads,
+    )
+    return Connection(session)
+
+
+def _option(name: str, value: Amountlike | None) -> Fraction | None:
+    """The same validation as OPTIONS and SET."""
+    if value is None:
+        return None
+    raw = options.number(value) if isinstance(value, str) else options.raw_of(value)
+    checked = None if raw is None or isinstance(raw, bool) else options.OPTIONS[name].check(raw)
+    if not isinstance(checked, Fraction | int):
+        raise InterfaceError(
+            f"{name}={value!r} is not possible", code=119, fix=f"{name} takes {options.OPTIONS[name].takes}."
+        )
+    return Fraction(checked)
+
+
+class Connection:
+    """One analyst's way to one catalog. Connections to one dataset share its budget."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def cursor(self) -> Cursor:
+        self._check_open()
+        return Cursor(self, self._session)
+
+    def execute(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Cursor:
+        """A new cursor with the statement executed. query_id: a retry with the same id gives the same rows, charged once."""
+        return self.cursor().execute(sql, parameters, query_id=query_id)
+
+    def explain(self, sql: str, parameters: Parameters = None) -> Explanation:
+        """What a query would do and cost: free, and nothing private is read."""
+        self._check_open()
+        return explain(self._session, sql, parameters)
+
+    def cost(self, sql: str, parameters: Parameters = None) -> CostReport:
+        """What one run of the query costs."""
+        self._check_open()
+        return cost_report(plan_text(self._session, sql, parameters).cost)
+
+    @property
+    def budget(self) -> Budget:
+        self._check_open()
+        ledger = self._session.ledger
+        if ledger is None:
+            nothing = CostReport(epsilon=None, delta=None)
+            return Budget(total=nothing, spent=CostReport(epsilon=0.0, delta=0.0), left=nothing)
+        return budget_of(ledger.balance())
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._session.catalog
+
+    @property
+    def analyst(self) -> str | None:
+        return self._session.analyst
+
+    def commit(self) -> None:
+        """Every charge is durable at once; there is nothing to commit."""
+        self._check_open()
+
+    def rollback(self) -> None:
+        """Nothing that was released can be taken back, and no charge is refunded."""
+        self._check_open()
+
+    def interrupt(self) -> None:
+        """Stop the running query; callable from any thread."""
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _check_open(self) -> None:
+        if self._session.closed:
+            raise InterfaceError("the connection is closed", code=601, fix="Open a new one with dpsql.connect().")
+
+    def __enter__(self) -> Connection:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._session.closed else "open"
+        loud = ", EXACT: NO NOISE, FOR TESTS ONLY" if self._session.exact else ""
+        return f"<dpsql connection to {self._session.catalog.dataset!r} ({state}{loud})>"
+
+
+def budget_of(balance: Balance) -> Budget:
+    return Budget(
+        total=_report(balance.total),
+        spent=_report(balance.spent),
+        left=_report(balance.left),
+        per_analyst={name: budget_of(inner) for name, inner in balance.per_analyst.items()},
+    )
+
+
+def _report(amount: Amount) -> CostReport:
+    return CostReport(
+        epsilon=None if amount.epsilon is None else float(amount.epsilon),
+        delta=None if amount.delta is None else float(amount.delta),
+        rho=None if amount.rho is None else float(amount.rho),
+    )

@@ -1,0 +1,138 @@
+"""EXPLAIN: a plan told as a story, as text and as data. Reads nothing but the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpsql.domain.facts import Atom
+from dpsql.domain.interval import Interval
+from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
+from dpsql.ir.expr import Literal
+from dpsql.plan.dialects.literals import literal
+from dpsql.plan.stages import Key, ReleasePlan, Stage
+from dpsql.result import CostReport, Privacy, cost_report, privacy_report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """str() for reading, to_dict() for programs."""
+
+    plan: ReleasePlan
+    privacy: Privacy
+    left: CostReport | None
+
+    def to_dict(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "dataset": plan.dataset,
+            "unit": plan.unit,
+            "accounting": plan.accounting,
+            "cost": _amounts(cost_report(plan.cost)),
+            "left": None if self.left is None else _amounts(self.left),
+            "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
+            "stages": [_stage(stage, self.privacy) for stage in plan.stages],
+            "intervals": dict(self.privacy.intervals),
+        }
+
+    def __str__(self) -> str:
+        plan = self.plan
+        if not plan.stages:
+            return "Nothing private is read: this query is free."
+        lines = [
+            f"Protects each {plan.unit}: what one {plan.unit} adds, in every table, is hidden.",
+            f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
+        ]
+        for stage in plan.stages:
+            lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
+        return "\n".join(lines)
+
+
+def explanation(plan: ReleasePlan, left: CostReport | None) -> Explanation:
+    return Explanation(plan=plan, privacy=privacy_report(plan), left=left)
+
+
+def _amounts(cost: CostReport) -> dict[str, float | None]:
+    return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho}
+
+
+def _stage(stage: Stage, privacy: Privacy) -> dict[str, Any]:
+    bounding = stage.bounding
+    return {
+        "tables": list(stage.tables),
+        "max_groups": bounding.max_groups,
+        "max_rows": bounding.max_rows,
+        "caps": bounding.because,
+        "keys": [
+            {
+                "name": key.field.name,
+                "public": key.values is not None,
+                "count": None if key.values is None else len(key.values),
+                "because": key.because,
+            }
+            for key in stage.keys
+        ],
+        "measurements": [
+            {
+                "name": m.name,
+                "sensitivity": m.sensitivity,
+                "mechanism": m.mechanism,
+                "scale": m.scale,
+                "half_width": m.half_width,
+                "bounds": m.because,
+            }
+            for m in privacy.measurements
+            if m.stage == stage.number
+        ],
+        "threshold": None if stage.threshold is None else float(stage.threshold.units),
+    }
+
+
+def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
+    bounding = stage.bounding
+    head = f"Release {stage.number + 1}, from" if several else "From"
+    lines = [
+        f"{head} {' and '.join(stage.tables)}: a unit counts at most {bounding.max_rows} rows in a group"
+        f" and reaches at most {bounding.max_groups} group{'s' if bounding.max_groups != 1 else ''}"
+        f" (caps {bounding.because})."
+    ]
+    lines += [f"  {_key_line(key)}" for key in stage.keys]
+    for m in privacy.measurements:
+        if m.stage == stage.number:
+            bounds = f"; bounds {m.because}" if m.because else ""
+            lines.append(
+                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{bounds};"
+                f" {m.mechanism} noise of scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}."
+            )
+    if stage.threshold is not None:
+        lines.append(
+            f"  Keys are released from a noisy count of {float(stage.threshold.units):.1f} units on:"
+            f" keys of fewer than about {float(stage.threshold.units):.0f} units will usually be missing."
+        )
+    return lines
+
+
+def _key_line(key: Key) -> str:
+    name = key.field.name or "a key"
+    if key.values is None:
+        return f"{name}: private keys, rare ones are withheld."
+    null = "" if None in key.values else "; NULL and other values are dropped"
+    return f"{name}: {len(key.values)} public keys ({key.because or 'inferred'}), empty ones are released too{null}."
+
+
+def bounds_text(type_: Type, interval: Interval) -> str | None:
+    """Declared bounds as a reader writes them."""
+    if interval.lower is None and interval.upper is None:
+        return None
+    low, high = (_end(type_, end) for end in (interval.lower, interval.upper))
+    return f"{low} to {high}"
+
+
+def _end(type_: Type, end: Fraction | None) -> str:
+    if end is None:
+        return "…"
+    if type_ in (DATE, TIMESTAMP):
+        return literal(Literal(int(end), type_)).split("'")[1]
+    value: Atom = int(end) if end.denominator == 1 else float(end)
+    return str(value) if type_.kind is not Kind.BOOLEAN else str(bool(value))

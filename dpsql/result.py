@@ -1,0 +1,153 @@
+"""What a user holds after a query: rows from scratch, and the privacy report of the plan that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+
+from dpsql.accounting.loss import Cost
+from dpsql.ir.expr import Column
+from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
+from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
+from dpsql.privacy.measure import half_width
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostReport:
+    """ε, δ and ρ of one run (or of what a budget holds); numbers as a user writes them. None: not limited."""
+
+    epsilon: float | None
+    delta: float | None
+    rho: float | None = None
+
+    def __str__(self) -> str:
+        parts = [f"ε = {_amount(self.epsilon)}", f"δ = {_amount(self.delta)}"]
+        return ", ".join(parts + ([f"ρ = {_amount(self.rho)}"] if self.rho else []))
+
+
+def _amount(value: float | None) -> str:
+    return "unlimited" if value is None else f"{value:.6g}"
+
+
+def cost_report(cost: Cost) -> CostReport:
+    return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurementReport:
+    """One noisy number per group. sensitivity: the most one unit changes one group by; scale: b of Laplace or σ of
+    Gaussian noise; half_width: of its 95 % interval. All in the user's units."""
+
+    name: str
+    sensitivity: float
+    mechanism: str
+    scale: float
+    half_width: float
+    epsilon: float
+    max_groups: int
+    max_rows: int
+    because: str = ""
+    stage: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Privacy:
+    """The privacy report of one answer.
+
+    threshold: in units, None where all keys are public. intervals: 95 % half-width of each plainly measured column.
+    repeated: the rows are those of an earlier run, at no new cost. notes: what a reader must know besides.
+    """
+
+    cost: CostReport
+    unit: str
+    dataset: str
+    measurements: tuple[MeasurementReport, ...] = ()
+    threshold: float | None = None
+    intervals: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    repeated: bool = False
+    exact: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.exact:
+            return "EXACT: no noise was added. For tests on made-up data only."
+        lines = [f"privacy: {self.cost}{' (a repeat, nothing charged)' if self.repeated else ''}; unit: {self.unit}"]
+        for m in self.measurements:
+            lines.append(
+                f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g} "
+                f"(one {self.unit} changes a group by at most {m.sensitivity:.6g}, in at most {m.max_groups} "
+                f"group{'s' if m.max_groups != 1 else ''})"
+            )
+        if self.threshold is not None:
+            lines.append(f"  keys of fewer than about {self.threshold:.0f} units are withheld")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = ()) -> Privacy:
+    thresholds = [float(s.threshold.units) for s in plan.stages if s.threshold is not None]
+    return Privacy(
+        cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
+        unit=plan.unit,
+        dataset=plan.dataset,
+        measurements=tuple(
+            _measurement(stage, measure, noise)
+            for stage in plan.stages
+            for measure, noise in zip(stage.measures, stage.noises, strict=True)
+        ),
+        threshold=max(thresholds) if thresholds else None,
+        intervals=intervals(plan),
+        repeated=repeated,
+        exact=plan.exact,
+        notes=notes,
+    )
+
+
+def _measurement(stage: Stage, measure: Measure, noise: Noise) -> MeasurementReport:
+    step = measure.step * noise.grid
+    return MeasurementReport(
+        name=measure.name,
+        sensitivity=float(measure.sensitivity * measure.step),
+        mechanism=noise.mechanism,
+        scale=float(noise.scale * step),
+        half_width=float(half_width(noise) * step),
+        epsilon=float(noise.epsilon),
+        max_groups=stage.bounding.max_groups,
+        max_rows=stage.bounding.max_rows,
+        because=measure.because,
+        stage=stage.number,
+    )
+
+
+def intervals(plan: ReleasePlan) -> dict[str, float]:
+    """95 % half-widths of the result's columns that are one measurement, unchanged."""
+    found: dict[str, float] = {}
+    for f in plan.final.fields:
+        width = _width(plan.final, f.id, plan)
+        if width is not None:
+            found[f.name] = float(width)
+    return found
+
+
+def _width(node: Node, id_: int, plan: ReleasePlan) -> Fraction | None:
+    match node:
+        case Project():
+            expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
+            return _width(node.input, expr.id, plan) if isinstance(expr, Column) else None
+        case Sort() | Limit() | Filter():
+            return _width(node.input, id_, plan)
+        case Noisy():
+            return _released_width(plan.stages[node.stage], id_)
+        case _:
+            return None
+
+
+def _released_width(stage: Stage, id_: int) -> Fraction | None:
+    expr = next((e for f, e in stage.outputs if f.id == id_), None)
+    if not isinstance(expr, Column):
+        return None
+    for measure, noise in zip(stage.measures, stage.noises, strict=True):
+        if expr.id in (measure.real.id, measure.whole.id):
+            return half_width(noise) * measure.step * noise.grid
+    return None

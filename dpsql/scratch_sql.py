@@ -1,0 +1,102 @@
+"""The SQL of one plan that scratch runs: public relations, noisy tables, and the query over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dpsql.engine.scratch import Scratch
+from dpsql.ir.nodes import Loaded, Node, Noisy, Scan, UserTable, walk
+from dpsql.plan.dialects import scratch as dialect
+from dpsql.plan.render.finish import finish, noisy_columns
+from dpsql.plan.render.relation import Relations, name, output
+from dpsql.plan.stages import ReleasePlan, Stage
+from dpsql.release import Noisy as NoisyRows
+from dpsql.session import USER, Session
+
+HUGE = "HUGEINT"
+
+
+@dataclass(slots=True)
+class ScratchSql:
+    """tables: the public tables' scratch names. number: tells this run's noisy tables from others'."""
+
+    plan: ReleasePlan
+    tables: dict[str, str]
+    number: int
+    huge: tuple[bool, ...] = ()
+    loaded: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, session: Session, plan: ReleasePlan) -> ScratchSql:
+        roots = [plan.final, *(load for stage in plan.stages for load in stage.loads)]
+        needed = dict.fromkeys(n.table for root in roots for n in walk(root) if isinstance(n, Scan))
+        return cls(plan, {table: session.load_public(table) for table in needed}, session.next_number())
+
+    def relation(self, node: Node, *, empty: bool = False) -> str:
+        return Relations(lambda leaf: self._leaf(leaf, empty), dialect.render).render(node)
+
+    def final(self, *, empty: bool = False) -> str:
+        """The statement's last query, its columns under their names. HUGEINT is given as BIGINT."""
+        text = self.relation(self.plan.final, empty=empty)
+        if not any(self.huge):
+            return output(text, self.plan.final, dialect.identifier)
+        huge = self.huge or (False,) * len(self.plan.final.fields)
+        items = [
+            f"{f'TRY_CAST({name(f.id)} AS BIGINT)' if is_huge else name(f.id)} AS {dialect.identifier(f.name)}"
+            for f, is_huge in zip(self.plan.final.fields, huge, strict=True)
+        ]
+        return f"SELECT {', '.join(items)} FROM ({text}) AS result"
+
+    def describe(self, scratch: Scratch) -> None:
+        """Find type and name errors before anything is charged."""
+        for stage in self.plan.stages:
+            for load in stage.loads:
+                scratch.describe(self.relation(load, empty=True))
+        self.huge = tuple(column.type == HUGE for column in scratch.describe(self.final(empty=True)))
+
+    def load(self, scratch: Scratch, stage: Stage, rows: NoisyRows) -> None:
+        if stage.number in self.loaded:
+            return
+        types = noisy_columns(stage, exact=self.plan.exact)
+        columns = dict(rows.columns)
+        if not types:  # no keys, no measures: one row
+            types, columns = {"one": "BIGINT"}, {"one": _ones(rows.rows)}
+        scratch.load(self._table(stage.number), columns, types)
+        self.loaded.add(stage.number)
+
+    def drop(self, scratch: Scratch) -> None:
+        for number in sorted(self.loaded):
+            scratch.drop(self._table(number))
+        self.loaded.clear()
+
+    def _table(self, stage: int) -> str:
+        return f"n_{self.number}_{stage}"
+
+    def _leaf(self, node: Scan | UserTable | Noisy | Loaded, empty: bool) -> str:
+        match node:
+            case Scan():
+                table = dialect.identifier(self.tables[node.table])
+                items = [f'"{i}" AS {name(f.id)}' for i, f in enumerate(node.fields)]
+                return f"SELECT {', '.join(items)} FROM {table}"
+            case UserTable():
+                table = dialect.identifier(USER + node.table)
+                items = [f"{dialect.identifier(f.name)} AS {name(f.id)}" for f in node.fields]
+                return f"SELECT {', '.join(items)} FROM {table}"
+            case Noisy():
+                stage = self.plan.stages[node.stage]
+                return finish(stage, self._source(stage, empty), exact=self.plan.exact)
+            case Loaded():
+                raise AssertionError("only the vault reads loaded rows")
+
+    def _source(self, stage: Stage, empty: bool) -> str:
+        if not empty:
+            return dialect.identifier(self._table(stage.number))
+        columns = noisy_columns(stage, exact=self.plan.exact) or {"one": "BIGINT"}
+        return f"(SELECT {', '.join(f'CAST(NULL AS {t}) AS {c}' for c, t in columns.items())} LIMIT 0) AS empty"
+
+
+def _ones(count: int) -> npt.NDArray[np.int64]:
+    return np.ones(count, dtype=np.int64)

@@ -1,0 +1,382 @@
+"""What one connection holds: the catalog, the sources, the ledger, the vault and scratch, each opened when first needed.
+
+A session decides nothing about privacy: query.py runs the steps, the planner makes the plan, the ledger says yes or no.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from dpsql.accounting.account import Account
+from dpsql.accounting.ledger import Ledger
+from dpsql.catalog.budget import with_budget
+from dpsql.catalog.fingerprint import fingerprint
+from dpsql.catalog.load import load
+from dpsql.catalog.model import Catalog, DatabaseSource, FileSource, TableSpec, fold
+from dpsql.domain.facts import Atom
+from dpsql.domain.types import Type
+from dpsql.engine import sources
+from dpsql.engine.public import PublicReader
+from dpsql.engine.scratch import Scratch
+from dpsql.engine.vault import Vault
+from dpsql.errors import InterfaceError, SourceError
+from dpsql.ir.nodes import Scan
+from dpsql.plan.render.bounding import as_key
+from dpsql.plan.render.clean import cleaned
+from dpsql.plan.transport import is_text
+from dpsql.privacy.settings import MechanismChoice, QuerySettings
+from dpsql.sql.bind.context import Ids
+from dpsql.sql.statement import Option, Statement, Weights
+
+USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
+
+
+@dataclass(slots=True)
+class Defaults:
+    """Settings of each query, by SET and by connect(); None where nothing was said."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    mechanism: MechanismChoice = "auto"
+    max_groups: int | None = None
+    max_rows: int | None = None
+    confirm_above: Fraction | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    catalog: Catalog
+    ledger: Ledger | None  # None in exact mode only
+    analyst: str | None
+    defaults: Defaults
+    overrides: Mapping[str, sources.Source] = field(default_factory=dict)
+    source_given: bool = False
+    exact: bool = False
+    user_tables: dict[str, tuple[tuple[str, Type], ...]] = field(default_factory=dict)
+    metadata: str = ""
+    memory_limit: str | None = None
+    threads: int | None = None
+    _vault: Vault | None = None
+    _public: PublicReader | None = None
+    _scratch: Scratch | None = None
+    _loaded: set[str] = field(default_factory=set)
+    _keys: dict[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    _counter: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _opening: threading.RLock = field(default_factory=threading.RLock)
+    closed: bool = False
+
+    def settings(self, statement: Statement) -> QuerySettings:
+        """OPTIONS, then SET and connect(), then the catalog's per_query."""
+        chosen, said = self.defaults, statement.options
+        epsilon = _fraction(said.get("epsilon"), chosen.epsilon or self.catalog.per_query.epsilon)
+        delta = chosen.delta if chosen.delta is not None else self.catalog.per_query.delta
+        delta = _fraction(said.get("delta"), delta)
+        mechanism, split = said.get("mechanism"), said.get("split")
+        weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None
+        return QuerySettings(
+            epsilon=epsilon,
+            delta=Fraction(0) if delta is None else delta,
+            mechanism=chosen.mechanism if mechanism is None else str(mechanism.value),  # type: ignore[arg-type]  # validated by sql/options
+            max_groups=_integer(said.get("max_groups_contributed"), chosen.max_groups),
+            max_rows=_integer(said.get("max_rows_per_group"), chosen.max_rows),
+            split=weights,
+            exact=self.exact,
+        )
+
+    @property
+    def scratch(self) -> Scratch:
+        self._check_open()
+        with self._opening:
+            if self._scratch is None:
+                self._scratch = Scratch(memory_limit=self.memory_limit, threads=self.threads)
+            return self._scratch
+
+    def vault(self) -> Vault:
+        """Open the private sources and check that each has its declared columns: free, and without reading a cell."""
+        self._check_open()
+        with self._opening:
+            if self._vault is None:
+                private = [table for table in self.catalog.tables if not table.public]
+                vault = Vault.open(
+                    {table.name: self.source_of(table) for table in private},
+                    memory_limit=self.memory_limit,
+                    threads=self.threads,
+                    owner_log=self._owner_log,
+                )
+                try:
+                    for table in private:
+                        types = {c.name: c.type for c in vault.columns(table.name)}
+                        cleaned(_scan_of(table), table, "source", types)
+                except BaseException:
+                    vault.close()
+                    raise
+                self._vault = vault
+            return self._vault
+
+    def source_of(self, table: TableSpec) -> sources.Source:
+        given = self.overrides.get(fold(table.name))
+        return given if given is not None else _declared_source(table)
+
+    def load_public(self, name: str) -> str:
+        """The scratch table with a public table's cleaned rows; read once per session."""
+        spec = self.catalog.table(name)
+        assert spec is not None
+        table = PUBLIC + fold(spec.name)
+        with self._opening:
+            if table not in self._loaded:
+                reader = self._public_reader()
+                types = {c.name: c.type for c in reader.columns(spec.name)}
+                scan = _scan_of(spec)
+                rows = cleaned(scan, spec, reader.relation(spec.name), types)
+                named = ", ".join(f'c{f.id} AS "{i}"' for i, f in enumerate(scan.fields))
+                self.scratch.load_stream(table, reader.stream(f"SELECT {named} FROM ({rows}) AS t"))
+                self._loaded.add(table)
+        return table
+
+    def keys_of(self) -> Mapping[tuple[str, str], tuple[Atom, ...]]:
+        """The values of public columns that `keys: {from: table.column}` names."""
+        with self._opening:
+            for table in self.catalog.tables:
+                for column in table.columns:
+                    if column.keys_from is not None and column.keys_from not in self._keys:
+                        self._keys[column.keys_from] = self._public_values(*column.keys_from)
+        return self._keys
+
+    def _public_values(self, table: str, column: str) -> tuple[Atom, ...]:
+        spec = self.catalog.table(table)
+        assert spec is not None
+        declared = spec.column(column)
+        assert declared is not None
+        position = [c.name for c in spec.columns].index(declared.name)
+        loaded = self.load_public(table)
+        value = f'"{position}"'
+        if not is_text(declared.type):
+            value = as_key(value, declared.type)
+        distinct = f'SELECT DISTINCT {value} FROM "{loaded}" WHERE "{position}" IS NOT NULL'
+        with closing(self.scratch.query(distinct)) as result:
+            return tuple(row[0] for row in result.fetchall())
+
+    def _public_reader(self) -> PublicReader:
+        if self._public is None:
+            public = {t.name: self.source_of(t) for t in self.catalog.tables if t.public}
+            self._public = PublicReader.open(public, memory_limit=self.memory_limit, threads=self.threads)
+        return self._public
+
+    def next_number(self) -> int:
+        return next(self._counter)
+
+    def interrupt(self) -> None:
+        """Stop whatever runs now; callable from any thread."""
+        if self._vault is not None:
+            self._vault.interrupt()
+        if self._scratch is not None:
+            self._scratch.interrupt()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise InterfaceError("the connection is closed", code=601, fix="Open a new one with dpsql.connect().")
+
+    def _owner_log(self, message: str) -> None:
+        """The engine's own words, for the owner alone: a 0600 file beside the ledger; nowhere without one."""
+        if self.catalog.path is None:
+            return
+        import os
+        import time
+
+        path = self.catalog.path.with_name(self.catalog.path.name + ".owner.log")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8") as log:
+            log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {message}\n")
+
+    def close(self) -> None:
+        """Idempotent. What was spent stays spent."""
+        if self.closed:
+            return
+        self.closed = True
+        for part in (self._vault, self._public, self._scratch, self.ledger):
+            if part is not None:
+                part.close()
+
+
+def open_session(
+    catalog: str | Path | Mapping[str, object] | Catalog,
+    *,
+    source: object = None,
+    analyst: str | None = None,
+    epsilon: Fraction | None = None,
+    delta: Fraction | None = None,
+    budget: object = None,
+    ledger: str | Path | None = None,
+    new_epoch: bool = False,
+    exact: bool = False,
+    strict_caps: bool = False,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Session:
+    described = catalog if isinstance(catalog, Catalog) else load(catalog)
+    if budget is not None:
+        described = with_budget(described, budget)
+    overrides = _overrides(described, source)
+    book = None if exact else _ledger(described, ledger, new_epoch=new_epoch, strict_caps=strict_caps)
+    return Session(
+        catalog=described,
+        ledger=book,
+        analyst=analyst,
+        defaults=Defaults(epsilon=epsilon, delta=delta),
+        overrides=overrides,
+        source_given=source is not None,
+        exact=exact,
+        metadata=fingerprint(described),
+        memory_limit=memory_limit,
+        threads=threads,
+    )
+
+
+def _ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, strict_caps: bool) -> Ledger:
+    beside = None if catalog.path is None else catalog.path.with_name(catalog.path.name + ".ledger")
+    path = catalog.ledger or beside
+    if given is not None:
+        wanted = Path(given).absolute()
+        if catalog.ledger is not None and wanted != catalog.ledger:
+            raise InterfaceError(
+                f"the metadata says where the ledger is: {catalog.ledger}",
+                why="A second ledger would be a second budget.",
+                fix="Leave ledger= out.",
+            )
+        if beside is not None and beside.exists() and wanted != beside.absolute():
+            raise InterfaceError(
+                f"there is already a ledger beside the metadata: {beside.name}",
+                why="A second ledger would be a second budget.",
+                fix="Leave ledger= out, or ask the owner to name one in the metadata.",
+            )
+        path = wanted
+    return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, strict_caps=strict_caps)
+
+
+def account_of(catalog: Catalog) -> Account:
+    budget, analysts = catalog.budget, catalog.analysts
+    return Account(
+        dataset=catalog.dataset,
+        epsilon=budget.total.epsilon,
+        delta=budget.total.delta,
+        capped=budget.capped,
+        accounting=catalog.accounting,
+        delta_keys=catalog.delta_keys,
+        per=budget.per,
+        analysts=None if analysts is None else {name: (cap.epsilon, cap.delta) for name, cap in analysts.items()},
+    )
+
+
+def _overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
+    """source= of connect(): {table: frame or path}, a .duckdb file, or one frame for a catalog with one table."""
+    if source is None:
+        return {}
+    if isinstance(source, str | Path):
+        return _from_path(catalog, source)
+    if isinstance(source, Mapping) and all(isinstance(key, str) for key in source):
+        names = {fold(name): value for name, value in source.items()}
+        known = {spelling: table for table in catalog.tables for spelling in (fold(table.name),)}
+        resolved: dict[str, sources.Source] = {}
+        unknown: list[str] = []
+        for name, value in names.items():
+            table = known.get(name) or catalog.table(name)
+            if table is None:
+                unknown.append(name)
+            else:
+                resolved[fold(table.name)] = _source_from(value)
+        if unknown and not resolved and len(catalog.tables) == 1:
+            return {fold(catalog.tables[0].name): sources.Frame(data=source)}  # a dict of arrays is a frame
+        if unknown:
+            raise InterfaceError(
+                f'source names "{unknown[0]}", which is no table of the metadata',
+                fix=f"The tables are: {', '.join(t.name for t in catalog.tables)}.",
+            )
+        return resolved
+    kind = type(source)
+    if kind.__module__.startswith("pyspark"):
+        raise SourceError("Spark is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame.")
+    if len(catalog.tables) != 1:
+        raise InterfaceError(
+            "one frame is given for several tables", fix="Say which is which: source={'visits': frame, …}."
+        )
+    return {fold(catalog.tables[0].name): sources.Frame(data=source)}
+
+
+def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source]:
+    text = str(source)
+    if "://" in text:
+        scheme = text.split("://", 1)[0]
+        raise SourceError(
+            f"{scheme} is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame."
+        )
+    if text.endswith((".duckdb", ".db", ".ddb")):
+        return {
+            fold(table.name): sources.Database(path=Path(text), schema="main", table=table.name)
+            for table in catalog.tables
+        }
+    if len(catalog.tables) == 1:
+        return {fold(catalog.tables[0].name): _source_from(source)}
+    raise InterfaceError(
+        "one file is given for several tables", fix="Say which is which: source={'visits': 'visits.parquet', …}."
+    )
+
+
+def _source_from(value: object) -> sources.Source:
+    if isinstance(value, sources.Files | sources.Database | sources.Frame):
+        return value
+    if isinstance(value, str | Path):
+        kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
+        return sources.Files(paths=(Path(value),), kind=kind)  # type: ignore[arg-type]  # one of the two words
+    return sources.Frame(data=value)
+
+
+def _declared_source(table: TableSpec) -> sources.Source:
+    declared = table.source
+    unit = frozenset() if table.unit_column is None else frozenset({table.unit_column})
+    match declared:
+        case FileSource():
+            form = declared.format
+            return sources.Files(
+                paths=declared.paths,
+                kind=declared.kind,  # type: ignore[arg-type]  # the loader admits parquet and csv
+                delimiter=form.delimiter,
+                quote=form.quote,
+                escape=form.escape,
+                header=form.header,
+                names=() if form.header else tuple(c.name for c in table.columns),
+                exact_text=unit,
+            )
+        case DatabaseSource():
+            return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])
+        case None:
+            raise SourceError(
+                f"table {table.name} has no source",
+                code=310,
+                fix=f"Add `source:` to it in the metadata, or connect(…, source={{'{table.name}': frame}}).",
+            )
+
+
+def _scan_of(spec: TableSpec) -> Scan:
+    ids = Ids()
+    fields = tuple(ids.field(c.name, c.type) for c in spec.columns)
+    return Scan(spec.name, fields, tuple(c.name for c in spec.columns))
+
+
+def _fraction(option: Option | None, default: Fraction | None) -> Fraction | None:
+    if option is None:
+        return default
+    assert isinstance(option.value, Fraction | int)
+    return Fraction(option.value)
+
+
+def _integer(option: Option | None, default: int | None) -> int | None:
+    if option is None:
+        return default
+    assert isinstance(option.value, Fraction | int)
+    return int(option.value)

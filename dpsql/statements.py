@@ -1,0 +1,172 @@
+"""Every kind of statement an interface may hand over, dispatched: queries, EXPLAIN, SHOW, DESCRIBE, SET, user tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from dpsql.catalog.model import fold
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.errors import InternalError
+from dpsql.explanation import Explanation, explanation
+from dpsql.plan.dialects.literals import identifier, text
+from dpsql.plan.stages import ReleasePlan
+from dpsql.query import Answer, Parameters, check, in_text, plan_of, read, run_query
+from dpsql.result import CostReport
+from dpsql.session import Session
+from dpsql.sql.bind.scope import unknown_table
+from dpsql.sql.statement import Statement
+from dpsql.user_tables import create_table, create_table_as, drop_table, insert
+
+Cell = str | float | int | None
+
+
+def execute(session: Session, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Answer:
+    """Run one statement."""
+    with in_text(sql):
+        statement = read(sql, parameters)
+        if statement.kind == "query":
+            return run_query(session, statement, query_id=query_id)
+        return KINDS[statement.kind](session, statement)
+
+
+def explain(session: Session, sql: str, parameters: Parameters = None) -> Explanation:
+    """The plan of a query, or of EXPLAIN of it."""
+    with in_text(sql):
+        return _explained(session, read(sql, parameters))
+
+
+def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:
+    with in_text(sql):
+        return plan_of(session, read(sql, parameters))
+
+
+def _explained(session: Session, statement: Statement) -> Explanation:
+    found = plan_of(session, statement)
+    check(session, found)
+    left = None if session.ledger is None else session.ledger.balance(session.analyst).left
+    left_report = None if left is None else _left(left.epsilon, left.delta)
+    return explanation(found, left_report)
+
+
+def _left(epsilon: Fraction | None, delta: Fraction | None) -> CostReport:
+    return CostReport(
+        epsilon=None if epsilon is None else float(epsilon), delta=None if delta is None else float(delta)
+    )
+
+
+def _explain(session: Session, statement: Statement) -> Answer:
+    lines = str(_explained(session, statement)).split("\n")
+    return Answer(kind="explain", rows=_table(session, {"explain": "VARCHAR"}, [[line] for line in lines]))
+
+
+def _show_tables(session: Session, statement: Statement) -> Answer:
+    rows: list[list[Cell]] = [
+        [t.name, "public" if t.public else "private", t.description or None] for t in session.catalog.tables
+    ]
+    rows += [[name, "view", None] for name in session.catalog.views]
+    rows += [[name, "yours", None] for name in session.user_tables]
+    return Answer(
+        kind="show_tables",
+        rows=_table(session, {"name": "VARCHAR", "kind": "VARCHAR", "description": "VARCHAR"}, rows),
+    )
+
+
+def _describe(session: Session, statement: Statement) -> Answer:
+    names = {"column_name": "VARCHAR", "column_type": "VARCHAR", "role": "VARCHAR", "bounds": "VARCHAR"}
+    names |= {"keys": "VARCHAR", "description": "VARCHAR"}
+    spec = session.catalog.table(statement.name)
+    rows: list[list[Cell]] = []
+    if spec is not None:
+        for column in spec.columns:
+            unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column.name)
+            keys = None if column.keys is None else f"{len(column.keys)} public"
+            rows.append(
+                [
+                    column.name,
+                    str(column.type),
+                    "unit" if unit else None,
+                    _bounds(column),
+                    keys,
+                    column.description or None,
+                ]
+            )
+    elif fold(statement.name) in session.user_tables:
+        rows = [[n, str(t), None, None, None, None] for n, t in session.user_tables[fold(statement.name)]]
+    else:
+        known = [*(t.name for t in session.catalog.tables), *session.user_tables]
+        raise unknown_table(statement.name, known, statement.name_at)
+    return Answer(kind="describe", rows=_table(session, names, rows))
+
+
+def _bounds(column: object) -> str | None:
+    from dpsql.catalog.model import ColumnSpec
+    from dpsql.explanation import bounds_text
+
+    assert isinstance(column, ColumnSpec)
+    return bounds_text(column.type, column.interval)
+
+
+def _show_budget(session: Session, statement: Statement) -> Answer:
+    names = {"account": "VARCHAR", "what": "VARCHAR", "epsilon": "DOUBLE", "delta": "DOUBLE"}
+    rows: list[list[Cell]] = []
+    if session.ledger is not None:
+        balance = session.ledger.balance()
+        accounts = [(session.catalog.dataset, balance), *balance.per_analyst.items()]
+        for account, held in accounts:
+            for what, amount in (("total", held.total), ("spent", held.spent), ("left", held.left)):
+                rows.append([account, what, _float(amount.epsilon), _float(amount.delta)])
+    return Answer(kind="show_budget", rows=_table(session, names, rows))
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _set(session: Session, statement: Statement) -> Answer:
+    option = statement.value
+    if option is None:
+        raise InternalError("SET without a value")
+    value = option.value
+    match option.name:
+        case "epsilon" | "delta" | "confirm_above":
+            assert isinstance(value, Fraction | int)
+            setattr(session.defaults, option.name, Fraction(value))
+        case "max_groups_contributed":
+            session.defaults.max_groups = int(value)  # type: ignore[arg-type]  # validated as a whole number
+        case "max_rows_per_group":
+            session.defaults.max_rows = int(value)  # type: ignore[arg-type]  # validated as a whole number
+        case _:
+            setattr(session.defaults, option.name, value)
+    return Answer(kind="set", rows=None)
+
+
+def _table(session: Session, columns: dict[str, str], rows: Sequence[Sequence[Cell]]) -> ScratchResult:
+    """A small table of our own as a result."""
+    types = list(columns.values())
+
+    def cell(value: Cell, type_: str) -> str:
+        if value is None:
+            return f"CAST(NULL AS {type_})"
+        return text(value) if isinstance(value, str) else f"CAST('{value!r}' AS {type_})"
+
+    lines = [", ".join(cell(v, t) for v, t in zip(row, types, strict=True)) for row in rows]
+    names = ", ".join(identifier(name) for name in columns)
+    if not lines:
+        empty = ", ".join(f"CAST(NULL AS {t}) AS {identifier(n)}" for n, t in columns.items())
+        return session.scratch.query(f"SELECT {empty} LIMIT 0")
+    values = ", ".join(f"({line})" for line in lines)
+    return session.scratch.query(f"SELECT * FROM (VALUES {values}) AS t({names})")
+
+
+KINDS: dict[str, Callable[[Session, Statement], Answer]] = {
+    "explain": _explain,
+    "show_tables": _show_tables,
+    "show_budget": _show_budget,
+    "describe": _describe,
+    "set": _set,
+    "create_table_as": create_table_as,
+    "create_table": create_table,
+    "insert": insert,
+    "drop_table": drop_table,
+}

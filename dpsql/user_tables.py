@@ -1,0 +1,170 @@
+"""Tables that users make: CREATE TABLE, CREATE TABLE AS, INSERT, DROP TABLE. They live in scratch and are public."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from dpsql.catalog.model import fold
+from dpsql.domain.types import (
+    ANY,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    HUGEINT,
+    INTEGER,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    TINYINT,
+    Kind,
+    Type,
+    decimal,
+)
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.errors import SqlError
+from dpsql.plan.dialects.literals import identifier
+from dpsql.query import Answer, run_query
+from dpsql.session import USER, Session
+from dpsql.sql.bind.scope import unknown_table
+from dpsql.sql.statement import Statement
+
+
+def create_table_as(session: Session, statement: Statement) -> Answer:
+    name = _new_name(session, statement)
+    if name is None:
+        return Answer(kind=statement.kind, rows=None, changed=0)
+    answer = run_query(session, statement)
+    assert answer.rows is not None
+    with closing(answer.rows) as rows:
+        columns = tuple((column.name, _type(column.type)) for column in rows.columns)
+        _distinct([n for n, _ in columns], statement)
+        session.scratch.load_stream(USER + name, rows)
+        session.user_tables[name] = columns
+        count = len(rows)
+    return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=count)
+
+
+def create_table(session: Session, statement: Statement) -> Answer:
+    name = _new_name(session, statement)
+    if name is None:
+        return Answer(kind=statement.kind, rows=None, changed=0)
+    _distinct([c.name for c in statement.columns], statement)
+    columns = tuple((c.name, c.type) for c in statement.columns if c.type is not None)
+    definition = ", ".join(f"{identifier(n)} {t.sql}" for n, t in columns)
+    session.scratch.execute(f"CREATE OR REPLACE TABLE {identifier(USER + name)} ({definition})")
+    session.user_tables[name] = columns
+    return Answer(kind=statement.kind, rows=None, changed=0)
+
+
+def insert(session: Session, statement: Statement) -> Answer:
+    name = _existing(session, statement)
+    target = session.user_tables[name]
+    by_name = {fold(n): (n, t) for n, t in target}
+    wanted = [c.name for c in statement.columns] or [n for n, _ in target]
+    for column in wanted:
+        if fold(column) not in by_name:
+            raise SqlError(
+                f'"{statement.name}" has no column "{column}"',
+                code=102,
+                at=statement.name_at,
+                fix=f"Its columns are: {', '.join(n for n, _ in target)}.",
+            )
+    answer = run_query(session, statement)
+    assert answer.rows is not None
+    with closing(answer.rows) as rows:
+        if len(rows.columns) != len(wanted):
+            raise SqlError(
+                f"{len(rows.columns)} values for {len(wanted)} columns",
+                code=105,
+                at=statement.name_at,
+                fix="Give one each.",
+            )
+        staging = f"i_{session.next_number()}"
+        session.scratch.load_stream(staging, rows)
+        try:
+            changed = session.scratch.execute(_insertion(name, staging, wanted, rows, by_name))
+        finally:
+            session.scratch.drop(staging)
+    return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=changed or 0)
+
+
+def _insertion(
+    name: str, staging: str, wanted: list[str], rows: ScratchResult, by_name: dict[str, tuple[str, Type]]
+) -> str:
+    names = [by_name[fold(column)] for column in wanted]
+    values = ", ".join(
+        f"CAST({identifier(f'v{i}')} AS {type_.sql})" if type_.kind is not Kind.ANY else identifier(f"v{i}")
+        for i, (_, type_) in enumerate(names)
+    )
+    columns = ", ".join(identifier(n) for n, _ in names)
+    aliases = ", ".join(identifier(f"v{i}") for i in range(len(rows.columns)))
+    return (
+        f"INSERT INTO {identifier(USER + name)} ({columns}) SELECT {values} FROM {identifier(staging)} AS t({aliases})"
+    )
+
+
+def drop_table(session: Session, statement: Statement) -> Answer:
+    name = fold(statement.name)
+    if name not in session.user_tables and "if exists" in statement.flags:
+        return Answer(kind=statement.kind, rows=None, changed=0)
+    _existing(session, statement)
+    session.scratch.drop(USER + name)
+    del session.user_tables[name]
+    return Answer(kind=statement.kind, rows=None, changed=0)
+
+
+def _new_name(session: Session, statement: Statement) -> str | None:
+    """The folded name; None if it exists and IF NOT EXISTS was said."""
+    name = fold(statement.name)
+    if session.catalog.table(statement.name) is not None or name in {fold(v) for v in session.catalog.views}:
+        raise SqlError(
+            f'"{statement.name}" is a table of the metadata', code=106, at=statement.name_at, fix="Choose another name."
+        )
+    if name not in session.user_tables or "or replace" in statement.flags:
+        return name
+    if "if not exists" in statement.flags:
+        return None
+    raise SqlError(
+        f'there is already a table "{statement.name}"',
+        code=106,
+        at=statement.name_at,
+        fix="Choose another name, DROP it, or write CREATE OR REPLACE TABLE.",
+    )
+
+
+def _existing(session: Session, statement: Statement) -> str:
+    name = fold(statement.name)
+    if name not in session.user_tables:
+        if session.catalog.table(statement.name) is not None:
+            raise SqlError(
+                f'"{statement.name}" is a table of the metadata and cannot be changed',
+                code=106,
+                at=statement.name_at,
+                fix="Make a table of your own: CREATE TABLE … AS SELECT ….",
+            )
+        raise unknown_table(statement.name, list(session.user_tables), statement.name_at)
+    return name
+
+
+def _distinct(names: list[str], statement: Statement) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if fold(name) in seen:
+            raise SqlError(
+                f'two columns are called "{name}"', code=104, at=statement.name_at, fix="Rename one with AS."
+            )
+        seen.add(fold(name))
+
+
+def _type(sql: str) -> Type:
+    """A type of scratch as one of ours; ANY for the ones we have no name for."""
+    known = (BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, REAL, DATE, TIMESTAMP, TEXT)
+    found = next((type_ for type_ in known if type_.sql == sql), None)
+    if found is None and sql.startswith("DECIMAL("):
+        precision, scale = sql.removeprefix("DECIMAL(").removesuffix(")").split(",")
+        found = decimal(int(precision), int(scale))
+    return found or ANY
+
+
+__all__ = ["create_table", "create_table_as", "drop_table", "insert"]
