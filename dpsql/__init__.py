@@ -27,7 +27,7 @@ from dpsql.errors import (
     SourceError,
     SqlError,
     TamperedLedger,
-    Warning,
+    Warning,  # noqa: A004 - PEP 249 names it so
 )
 
 if TYPE_CHECKING:

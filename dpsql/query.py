@@ -177,7 +177,7 @@ def _finish(
         rows = session.scratch.query(scratch.final())
     finally:
         scratch.drop(session.scratch)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
     privacy = privacy_report(found, repeated=repeated, notes=notes) if found.stages else None

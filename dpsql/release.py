@@ -87,10 +87,7 @@ def _public(exact: Exact, stage: Stage) -> Noisy:
 
 def _ordinals(columns: Mapping[str, Array], stage: Stage) -> Integers:
     """Where the vault's groups stand among all public keys; anything but a set of known keys is a bug, and stops here."""
-    if not stage.keys:
-        at = np.zeros(len(columns["here"]), dtype=np.int64)
-    else:
-        at = _integers(columns["g"])
+    at = _integers(columns["g"]) if stage.keys else np.zeros(len(columns["here"]), dtype=np.int64)
     inside = bool(((at >= 0) & (at < stage.combinations)).all()) if len(at) else True
     if not inside or len(np.unique(at)) != len(at):
         raise InternalError("the vault answered for keys that are not the plan's")

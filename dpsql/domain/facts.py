@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpsql.domain.interval import EVERYTHING, Interval, intersect
@@ -35,6 +35,9 @@ class Domain:
     keys: tuple[Atom, ...] | None = None
     integral: bool = False
     because: str = ""
+    # What is known before any WHERE: an engine may evaluate an expression on rows that a filter will drop, so only this
+    # may prove that it cannot raise. None: nothing was narrowed.
+    before: Domain | None = field(default=None, compare=False, repr=False)
 
     def but(self, **changes: object) -> Domain:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]  # field names are checked at run time

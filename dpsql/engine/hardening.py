@@ -27,9 +27,9 @@ PINS = (
     ("python_enable_replacements", "false"),
     ("python_scan_all_frames", "false"),
     ("pandas_analyze_sample", "0"),
-    # Nothing is written down but spilled rows, and those encrypted.
+    # Nothing is written down but spilled rows, into a folder of this process alone. (They cannot be encrypted: DuckDB
+    # writes encrypted files only with the httpfs extension.)
     ("enable_logging", "false"),
-    ("temp_file_encryption", "true"),
     # One meaning for every statement, whatever the machine.
     ("TimeZone", "'UTC'"),
     ("Calendar", "'gregorian'"),

@@ -11,6 +11,7 @@ import duckdb
 
 from dpsql.engine.failures import first_line
 from dpsql.engine.hardening import Limits
+from dpsql.engine.interruptible import interruptible
 from dpsql.engine.reader import Reader, relation
 from dpsql.engine.sources import ArrowStream, Column, Source
 from dpsql.errors import SourceError
@@ -53,7 +54,8 @@ class PublicReader:
         """The rows of a query as Python values. SourceError 308 with DuckDB's own message."""
         cursor = self._reader.cursor()
         try:
-            return cursor.execute(sql).fetchall()
+            rows: list[tuple[Any, ...]] = interruptible(lambda: cursor.execute(sql).fetchall(), cursor.interrupt)
+            return rows
         except (duckdb.Error, ValueError, OverflowError) as error:
             raise _failed(error) from None
         finally:

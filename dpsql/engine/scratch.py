@@ -13,15 +13,16 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 import duckdb
 
 from dpsql.engine.failures import Failure, classify, first_line
 from dpsql.engine.hardening import Hardened, Limits
+from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
@@ -29,6 +30,7 @@ from dpsql.engine.sources import ArrowStream, Column, Columns
 from dpsql.engine.statements import is_one_select
 from dpsql.errors import Error, InterfaceError, InternalError, PostProcessingError, SqlError
 
+T = TypeVar("T")
 _RESULTS = "dpsql_results"
 
 
@@ -49,19 +51,21 @@ class Scratch:
         self._closed = False
 
     def load(self, name: str, columns: Columns, types: Mapping[str, str] | None = None) -> None:
-        """CREATE OR REPLACE TABLE from equally long arrays (zero rows too), each column CAST to its SQL type."""
-        with self._running(PostProcessingError, 502) as connection:
-            load_columns(connection, f"OR REPLACE TABLE {quote_identifier(name)}", columns, types=types)
+        """CREATE OR REPLACE TABLE from equally long arrays (zero rows too), each column CAST to its SQL type.
+
+        NaN in a float array becomes NULL, as DuckDB reads numpy.
+        """
+        table = f"OR REPLACE TABLE {quote_identifier(name)}"
+        self._run(lambda: load_columns(self._connection, table, columns, types=types))
 
     def load_stream(self, name: str, stream: ArrowStream) -> None:
         """CREATE OR REPLACE TABLE from an Arrow stream, its names and types."""
-        with self._running(PostProcessingError, 502) as connection:
-            load_stream(connection, f"OR REPLACE TABLE {quote_identifier(name)}", stream)
+        table = f"OR REPLACE TABLE {quote_identifier(name)}"
+        self._run(lambda: load_stream(self._connection, table, stream))
 
     def execute(self, sql: str) -> int | None:
         """A statement without a result. The number of rows it changed, where DuckDB says one."""
-        with self._running(PostProcessingError, 502) as connection:
-            rows = connection.execute(sql).fetchall()
+        rows = self._run(lambda: self._connection.execute(sql).fetchall())
         return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int) else None
 
     def drop(self, name: str) -> None:
@@ -70,29 +74,23 @@ class Scratch:
 
     def describe(self, sql: str) -> tuple[Column, ...]:
         """A query's columns, without running it. SqlError 105 with DuckDB's message where it cannot be bound."""
-        with self._running(SqlError, 105) as connection:
-            return _describe(connection, sql)
+        return self._run(lambda: _describe(self._connection, sql), SqlError, 105)
 
     def query(self, sql: str) -> ScratchResult:
         """Run a query once; the result serves its rows as often as asked. PostProcessingError 502 if it fails."""
         table = f"{_RESULTS}.r{next(self._counter)}"
-        with self._running(PostProcessingError, 502) as connection:
-            columns = _describe(connection, sql)
-            # Positions for names: a result may have two columns of one name, a table may not.
-            names = ", ".join(f"c{i}" for i in range(len(columns)))
-            connection.execute(f"CREATE TABLE {table} ({names}) AS {sql}").fetchall()
+        columns = self._run(lambda: _create(self._connection, table, sql))
         return ScratchResult(self._database.cursor, table, columns, self._dead.append)
 
-    @contextmanager
-    def _running(self, kind: type[Error], code: int) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection for one statement; DuckDB's errors come out as `kind`."""
+    def _run(self, work: Callable[[], T], kind: type[Error] = PostProcessingError, code: int = 502) -> T:
+        """One statement at a time; DuckDB's errors come out as `kind`."""
         with self._statement:
             if self._closed:
                 raise InterfaceError("the connection is closed", code=601)
             try:
                 while self._dead:
                     self._connection.execute(f"DROP TABLE IF EXISTS {self._dead.popleft()}").fetchall()
-                yield self._connection
+                return interruptible(work, self._connection.interrupt)
             except (duckdb.Error, RuntimeError, MemoryError, KeyboardInterrupt) as error:
                 raise _failed(kind, code, error) from None
 
@@ -120,6 +118,14 @@ def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, 
         raise InternalError("scratch was given something else than one SELECT")
     rows = connection.execute(f"DESCRIBE {sql}").fetchall()
     return tuple(Column(name=name, type=type_) for name, type_, *_ in rows)
+
+
+def _create(connection: duckdb.DuckDBPyConnection, table: str, sql: str) -> tuple[Column, ...]:
+    columns = _describe(connection, sql)
+    # Positions for names: a result may have two columns of one name, a table may not.
+    names = ", ".join(f"c{i}" for i in range(len(columns)))
+    connection.execute(f"CREATE TABLE {table} ({names}) AS {sql}").fetchall()
+    return columns
 
 
 def _failed(kind: type[Error], code: int, error: BaseException) -> Error:

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpsql.engine.failures import Failure, classify
 from dpsql.engine.hardening import Limits
+from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
@@ -75,9 +76,7 @@ class Vault:
             cursor = self._reader.cursor()
             self._running.add(cursor)
         try:
-            for name, data in (loads or {}).items():
-                _load(cursor, name, data)
-            columns, wrong = _fetch(cursor, sql)
+            columns, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}), cursor.interrupt)
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
             failure = classify(error)
             self._tell_owner(error)
@@ -120,6 +119,14 @@ class Vault:
 
     def __repr__(self) -> str:
         return "<dpsql vault>"
+
+
+def _answer(
+    cursor: duckdb.DuckDBPyConnection, sql: str, loads: Mapping[str, Columns | ArrowStream]
+) -> tuple[dict[str, Array], str]:
+    for name, data in loads.items():
+        _load(cursor, name, data)
+    return _fetch(cursor, sql)
 
 
 def _load(cursor: duckdb.DuckDBPyConnection, name: str, data: Columns | ArrowStream) -> None:

@@ -55,7 +55,8 @@ def measure(
             "no epsilon is given for this query",
             code=133,
             why="There is no default: ε decides how much the answer may say about a person.",
-            fix="Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) …, SET epsilon = 1, or `per_query:` in the metadata.",
+            fix="Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) …, SET epsilon = 1, "
+            "or `per_query:` in the metadata.",
         )
     if thresholded and settings.delta <= 0:
         private = next(key for key in thresholded[0].keys if key.values is None)

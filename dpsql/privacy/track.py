@@ -42,21 +42,21 @@ def track(node: Node, context: TrackContext) -> Tracked:
         case UserTable() | Noisy() | Loaded() | OneRow():
             return leaves.rule(node)
         case Filter():
-            return filters.rule(node, *below)
+            return filters.rule(node, below[0])
         case Project():
-            return projects.rule(node, *below, context)
+            return projects.rule(node, below[0], context)
         case Join():
-            return joins.rule(node, *below, context)
+            return joins.rule(node, below[0], below[1], context)
         case SemiJoin():
-            return semijoins.rule(node, *below, context)
+            return semijoins.rule(node, below[0], below[1], context)
         case Aggregate():
-            return aggregate.rule(node, *below, context)
+            return aggregate.rule(node, below[0], context)
         case Window():
-            return windows.rule(node, *below, context)
+            return windows.rule(node, below[0], context)
         case Sort() | Limit():
-            return order.rule(node, *below)
+            return order.rule(node, below[0])
         case SetOp():
-            return setops.rule(node, *below, context)
+            return setops.rule(node, below[0], below[1], context)
         case _:
             assert_never(node)
 

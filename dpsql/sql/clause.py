@@ -77,7 +77,7 @@ class _Reader:
                 return number(token.text)
             case TokenType.DOT:  # .5 is a point and a number to sqlglot
                 following = self.current
-                self.index += 1
+                self.index += following is not None
                 return None if following is None else number(f"0.{following.text}")
             case TokenType.STRING | TokenType.IDENTIFIER:
                 return token.text

@@ -14,10 +14,12 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 from dpsql.errors import Error, Span, SqlError
 from dpsql.sql.clause import setting, take_bounds, take_options
 from dpsql.sql.kinds import Shape, shape
+from dpsql.sql.lexical import new_dialect, tokenize
+from dpsql.sql.limits import TREE_LIMIT, too_deep
 from dpsql.sql.parameters import Given, number_parameters
 from dpsql.sql.places import place_calls
 from dpsql.sql.statement import ParameterValue, Statement
-from dpsql.sql.tokens import TREE_LIMIT, at, new_dialect, shown, span, tokenize, too_deep
+from dpsql.sql.tokens import at, shown, span
 
 _STACK = 20_000
 _stack_lock = threading.Lock()

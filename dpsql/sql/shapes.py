@@ -60,6 +60,8 @@ PARENTS: Mapping[type[exp.Expr], frozenset[tuple[type[exp.Expr], str]]] = Mappin
     }
 )
 
+_CLAUSES = _of((*_QUERIES, exp.Window), "order") | _of((exp.WithinGroup,), "expression")
+
 _NAME: Kinds = (exp.Identifier,)
 CHILDREN: Mapping[tuple[type[exp.Expr], str], Kinds] = MappingProxyType(
     {
@@ -103,4 +105,8 @@ def fits(node: exp.Expr) -> bool:
     if parent is None:
         return type(node) in (*_QUERIES, exp.Values)
     key = (type(parent), str(argument))
+    if isinstance(node, exp.Order) and (node.this is None) is not (key in _CLAUSES):
+        return False  # inside a call sqlglot hangs ORDER BY on the argument before it, and there must be one
+    if any(required and node.args.get(name) in (None, []) for name, required in node.arg_types.items()):
+        return False
     return key in PARENTS.get(type(node), {key}) and isinstance(node, CHILDREN.get(key, exp.Expr))

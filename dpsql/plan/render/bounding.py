@@ -67,7 +67,9 @@ def _rows(stage: Stage, relations: Relations, key_tables: dict[str, tuple[tuple[
         if measure.where is not None:
             values.append(f"{relations.expr(measure.where)} AS w{j}")
     items = ["u"]
-    joins, tests, ordinal = [], [], ""
+    joins: list[str] = []
+    tests: list[str] = []
+    ordinal = ""
     for i, key in enumerate(stage.keys):
         if key.values is None:
             items.append(f"r{i} AS k{i}")

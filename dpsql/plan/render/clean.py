@@ -54,7 +54,7 @@ def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) 
 
 def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_unit: bool) -> str:
     """The declared type by TRY_CAST."""
-    if actual.endswith("[]") or actual.startswith(("STRUCT", "MAP", "UNION")) or actual.endswith("]"):
+    if actual.endswith("]") or actual.startswith(("STRUCT", "MAP", "UNION")):
         raise SourceError(
             f'table {spec.name}: column "{declared.name}" is nested in the source ({actual.split("(")[0]})',
             code=307,
@@ -63,11 +63,11 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
     if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
-    if actual == "VARCHAR" and kind in (Kind.DATE, Kind.TIMESTAMP) and isinstance(spec.source, FileSource):
-        if spec.source.kind == "csv":
-            formats = spec.source.format
-            pattern = formats.date_format if kind is Kind.DATE else formats.timestamp_format
-            return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
+    is_moment = actual == "VARCHAR" and kind in (Kind.DATE, Kind.TIMESTAMP)
+    if is_moment and isinstance(spec.source, FileSource) and spec.source.kind == "csv":
+        formats = spec.source.format
+        pattern = formats.date_format if kind is Kind.DATE else formats.timestamp_format
+        return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
         return f'TRY_CAST({column} AS VARCHAR) COLLATE "binary"'
     if actual == declared.type.sql:

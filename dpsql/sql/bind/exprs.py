@@ -59,7 +59,7 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
 
 
 def _call(node: exp.Expr, block: Block) -> Expr:
-    read = functions.read(node)
+    read = functions.read(node) if isinstance(node, exp.Expression) else None
     at = block.context.at(node)
     if read is None:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
@@ -81,15 +81,11 @@ def _column(node: exp.Column, block: Block) -> Expr:
     at = block.context.at(node)
     qualifier = ".".join(part.name for part in node.parts[:-1]) or None
     name = node.name
-    if qualifier is None and block.scope.find(name, None, at) is None and fold(name) not in block.aliases:
-        if any(fold(source.alias) == fold(name) for source in block.scope.sources):
-            raise Refused(
-                f'"{name}" is a table, not a column',
-                code=120,
-                at=at,
-                why="A whole row is no value.",
-                fix="Name a column.",
-            )
+    bare = qualifier is None and block.scope.find(name, None, at) is None and fold(name) not in block.aliases
+    if bare and any(fold(source.alias) == fold(name) for source in block.scope.sources):
+        raise Refused(
+            f'"{name}" is a table, not a column', code=120, at=at, why="A whole row is no value.", fix="Name a column."
+        )
     found = block.column(name, qualifier, at)
     if isinstance(found, exp.Expr):
         inner = dataclasses.replace(block, expanding=(*block.expanding, fold(name)))

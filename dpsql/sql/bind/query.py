@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from dpsql.catalog.model import Catalog, fold
-from dpsql.domain.types import Kind, common
+from dpsql.domain.types import Kind, Type, common
 from dpsql.errors import Error, Refused, SqlError
 from dpsql.ir.expr import Expr, SortKey
 from dpsql.ir.nodes import Field, Limit, Node, Project, SetOp, Sort
@@ -69,22 +69,20 @@ def bind_view(view: str, context: Context, env: Env) -> Node:
         inner = dataclasses.replace(context, statement=statement)
         return bind_query(statement.tree, inner, env, None)
     except Error as error:
-        raise error.in_text(text)
+        raise error.in_text(text) from None
 
 
 def _with_ctes(query: exp.Expr, context: Context, env: Env) -> Env:
     clause = query.args.get("with_")
     if clause is None:
         return env
+    defined: set[str] = set()
     for cte in clause.expressions:
         alias = cte.args["alias"]
         name = fold(alias.this.name)
-        if (
-            name in env.ctes
-            and env.ctes[name].query.parent is not None
-            and env.ctes[name].query.parent.parent is clause
-        ):
+        if name in defined:
             raise SqlError(f'WITH defines "{alias.this.name}" twice', code=106, at=context.at(cte), fix="Rename one.")
+        defined.add(name)
         columns = tuple(column.name for column in alias.args.get("columns") or ())
         env = Env({**env.ctes, name: Cte(cte.this, columns, env)}, env.views)
     return env
@@ -123,16 +121,15 @@ def _set_operation(query: exp.Expr, context: Context, env: Env, parent: Scope | 
     )
 
 
-def _cast_columns(node: Node, types: list[object], context: Context) -> Node:
+def _cast_columns(node: Node, types: list[Type], context: Context) -> Node:
     """A projection that gives each column its common type; the node itself when all have it."""
     if [f.type for f in node.fields] == types:
         return node
     fields, exprs = [], []
     for old, type_ in zip(node.fields, types, strict=True):
-        assert hasattr(type_, "kind")
         column: Expr = old.column()
         if old.type != type_ and type_.kind is not Kind.ANY:
-            column = functions.make("cast", (column,), at=None, to=type_)  # type: ignore[arg-type]  # a Type, asserted
+            column = functions.make("cast", (column,), at=None, to=type_)
         fields.append(context.ids.field(old.name, column.type))
         exprs.append(column)
     return Project(node, tuple(fields), tuple(exprs))

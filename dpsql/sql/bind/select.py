@@ -9,6 +9,7 @@ and window calls into columns of the Window node.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -42,9 +43,9 @@ class Parts:
         tests = [c.on if isinstance(c, Semi) else c for c in (*self.having, *self.qualify)]
         return [*self.items, *tests, *(key.expr for key in self.order)]
 
-    def rewrite(self, change: object) -> None:
+    def rewrite(self, change: Callable[[Expr], Expr | None]) -> None:
         def on(expr: Expr) -> Expr:
-            return rewrite(expr, change)  # type: ignore[arg-type]  # one of the two closures below
+            return rewrite(expr, change)
 
         def condition(test: Condition) -> Condition:
             return dataclasses.replace(test, on=on(test.on)) if isinstance(test, Semi) else on(test)
@@ -159,7 +160,7 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
         context.ids.field(called.get(k, k.name if isinstance(k, Column) else ""), k.type) for k in grouping.keys
     )
     call_fields = tuple(context.ids.field(call.function, call.type) for call in calls)
-    by_key = {key: f for key, f in reversed(list(zip(grouping.keys, key_fields, strict=True)))}
+    by_key = dict(reversed(list(zip(grouping.keys, key_fields, strict=True))))
     by_call = dict(zip(calls, call_fields, strict=True))
 
     def lift(expr: Expr) -> Expr | None:
@@ -189,14 +190,14 @@ def _ids(expr: Expr) -> set[int]:
     return {part.id for part in walk(expr) if isinstance(part, Column)}
 
 
-def _lift_outer(on: Expr, node: Node, lift: object) -> Expr:
+def _lift_outer(on: Expr, node: Node, lift: Callable[[Expr], Expr | None]) -> Expr:
     """A correlated scalar's ON, used above GROUP BY: its outer columns become columns of the Aggregate."""
     own = {f.id for f in node.fields}
 
     def change(expr: Expr) -> Expr | None:
         if isinstance(expr, Column) and expr.id in own:
             return expr
-        return lift(expr)  # type: ignore[operator]  # the closure of _aggregate
+        return lift(expr)
 
     return rewrite(on, change)
 
@@ -233,7 +234,7 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
     """Project, DISTINCT, ORDER BY, LIMIT; sort keys that are not selected ride along and are dropped last."""
     fields = [context.ids.field(name, item.type) for name, item in zip(parts.names, parts.items, strict=True)]
     visible = tuple(fields)
-    by_item: dict[Expr, Field] = {item: f for item, f in reversed(list(zip(parts.items, fields, strict=True)))}
+    by_item: dict[Expr, Field] = dict(reversed(list(zip(parts.items, fields, strict=True))))
     extra: list[Expr] = []
     order: list[SortKey] = []
     for key in parts.order:

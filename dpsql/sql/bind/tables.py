@@ -7,7 +7,7 @@ from sqlglot import exp
 from dpsql.catalog.model import TableSpec, fold
 from dpsql.domain.types import Type, common
 from dpsql.errors import Refused, SqlError
-from dpsql.ir.expr import TRUE, Call, Expr
+from dpsql.ir.expr import TRUE, Call, Column, Expr
 from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
@@ -244,4 +244,4 @@ def _using(
 def _columns(expr: Expr) -> list[Field]:
     """The columns of a (possibly merged) USING column."""
     parts = expr.args if isinstance(expr, Call) else (expr,)
-    return [Field(part.id, part.name, part.type) for part in parts if hasattr(part, "id")]
+    return [Field(part.id, part.name, part.type) for part in parts if isinstance(part, Column)]

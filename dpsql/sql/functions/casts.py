@@ -18,6 +18,7 @@ from dpsql.sql.functions.sets import Inexact, mapped
 
 NUMBERS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
 MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
+SLACK = Fraction(1, 2**48)
 
 
 def convertible(source: Type, to: Type) -> bool:
@@ -53,8 +54,18 @@ def may_fail(source: Type, to: Type, domain: Domain) -> bool:
         return False
     if source.kind is Kind.REAL and (domain.nullable or not domain.interval.is_finite):
         return True
-    found = domain.interval if source.kind is not Kind.BOOLEAN else Interval(Fraction(0), Fraction(1))
+    if source.kind is Kind.BOOLEAN:
+        return not _fits(Interval(Fraction(0), Fraction(1)), source, to)
+    found = widened(domain.interval) if source.kind is Kind.REAL else domain.interval
     return not _fits(found, source, to)
+
+
+def widened(found: Interval) -> Interval:
+    """Floating point may pass an end by a rounding error, and DuckDB scales reals to decimals in floating point."""
+    return Interval(
+        None if found.lower is None else found.lower - abs(found.lower) * SLACK,
+        None if found.upper is None else found.upper + abs(found.upper) * SLACK,
+    )
 
 
 def _fits(found: Interval, source: Type, to: Type) -> bool:
@@ -87,7 +98,10 @@ def rounded(found: Interval, to: Type) -> Interval:
 def _interval(domain: Domain, source: Type, to: Type) -> Interval:
     found = domain.interval
     if source.kind in NUMBERS and to.kind in NUMBERS:
-        return Interval(Fraction(0), Fraction(1)) if source.kind is Kind.BOOLEAN else rounded(found, to)
+        if source.kind is Kind.BOOLEAN:
+            return Interval(Fraction(0), Fraction(1))
+        inexact = source.kind is Kind.REAL and to.kind in (Kind.INTEGER, Kind.DECIMAL)
+        return rounded(widened(found) if inexact else found, to)
     if source.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
         return Interval(*(None if end is None else end * DAY for end in (found.lower, found.upper)))
     if source.kind is Kind.TIMESTAMP and to.kind is Kind.DATE:
@@ -114,11 +128,13 @@ def cast_value(value: Atom, source: Type, to: Type) -> Atom:
             return _whole(value) // DAY
         case (Kind.REAL, Kind.INTEGER) if isinstance(value, float):
             return _kept(Fraction(round(value)), to)
-        case (Kind.REAL, Kind.DECIMAL) if isinstance(value, float) and abs(value) < 2**31:
+        case (Kind.REAL, Kind.DECIMAL) if isinstance(value, float) and abs(value) < 2**31 and to.scale <= 6:
             exact = Fraction(value) * 10**to.scale
             if exact.denominator != 1:
                 raise Inexact
             return _kept(Fraction(value), to)
+        case (Kind.REAL, _):
+            raise Inexact
         case (_, Kind.REAL):
             return converted(value, to)
         case _ if not isinstance(value, str):

@@ -34,24 +34,27 @@ class Found:
 def infer(expr: Expr, domains: Facts) -> tuple[Expr, Domain]:
     """The expression with every call that is not proved never to raise in its checked form; and its Domain.
 
-    NaN counts as NULL: where a real may be NaN its Domain is nullable. A branch of CASE is described by the rows its
-    WHEN lets through, but proved safe for all rows: nothing depends on an engine evaluating it lazily.
+    NaN counts as NULL: where a real may be NaN its Domain is nullable. The Domain describes the rows that pass the
+    filters and CASE branches so far; the proofs hold for all rows (Domain.before), because engines reorder filters and
+    push them through projections.
     """
-    found = _infer(expr, domains, domains)
-    return found.expr, found.reached
+    found = _infer(expr, domains)
+    if found.always == found.reached:
+        return found.expr, found.always
+    return found.expr, found.reached.but(before=found.always)
 
 
-def _infer(expr: Expr, always: Facts, reached: Facts) -> Found:
+def _infer(expr: Expr, domains: Facts) -> Found:
     match expr:
         case Column():
-            plain = Domain(type=expr.type)
-            return Found(expr, always.get(expr.id, plain), reached.get(expr.id, plain))
+            domain = domains.get(expr.id) or Domain(type=expr.type)
+            return Found(expr, domain.before or domain, domain)
         case Literal():
             return _same(expr, literal_domain(expr))
         case AggregateCall() | WindowCall():
             return _same(expr, Domain(type=expr.type))
         case Call():
-            return _call(expr, always, reached)
+            return _call(expr, domains)
 
 
 def _same(expr: Expr, domain: Domain) -> Found:
@@ -70,12 +73,12 @@ def literal_domain(literal: Literal) -> Domain:
     return Domain(type=literal.type, interval=found, nullable=False, keys=keys, integral=whole)
 
 
-def _call(call: Call, always: Facts, reached: Facts) -> Found:
+def _call(call: Call, domains: Facts) -> Found:
     name = unchecked(call.function)
     function = FUNCTIONS.get(name)
     if function is None or call.type == ANY:
         raise InternalError(f"{call.function} cannot be used on private rows")
-    parts = _brought_together(function, _arguments(name, call.args, always, reached))
+    parts = _brought_together(function, _arguments(name, call.args, domains))
     plain = Call(name, tuple(part.expr for part in parts), call.type, call.at)
     wide, tight = tuple(part.always for part in parts), tuple(part.reached for part in parts)
     domain = function.domain(plain, wide)
@@ -91,15 +94,14 @@ def or_null(domain: Domain) -> Domain:
     return domain.but(nullable=True, keys=without_null(domain.keys, True))
 
 
-def _arguments(name: str, args: tuple[Expr, ...], always: Facts, reached: Facts) -> list[Found]:
+def _arguments(name: str, args: tuple[Expr, ...], domains: Facts) -> list[Found]:
     """A THEN is reached only by rows for which its WHEN holds."""
     if name != "case":
-        return [_infer(arg, always, reached) for arg in args]
+        return [_infer(arg, domains) for arg in args]
     found: list[Found] = []
     for position, arg in enumerate(args):
         then = position % 2 == 1
-        inner = {**reached, **narrow(args[position - 1], reached)} if then else reached
-        found.append(_infer(arg, always, inner))
+        found.append(_infer(arg, {**domains, **narrow(args[position - 1], domains)} if then else domains))
     return found
 
 

@@ -24,20 +24,15 @@ def result(
     nullable: bool | None = None,
     integral: bool = False,
 ) -> Domain:
-    """The domain of a call: NULL where an argument is, within the type's range, the hull of its keys."""
+    """The domain of a call: NULL where an argument is, within the type's range.
+
+    Keys never bound the interval: declared keys are enforced only at the release, bounds already at the Scan.
+    """
     null = any(domain.nullable for domain in domains) if nullable is None else nullable
     found = fitted(interval, call.type) if call.type.kind in ORDERED else EVERYTHING
     kept = without_null(keys, null)
-    if kept is not None and call.type.kind in ORDERED:
-        found = keys_hull(kept) or found
     because = next((domain.because for domain in domains if domain.because), "")
     return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
-
-
-def keys_hull(keys: tuple[Atom, ...]) -> Interval | None:
-    """From the least to the greatest key."""
-    numbers = [Fraction(key) for key in keys if key is not None and not isinstance(key, str)]
-    return Interval(min(numbers), max(numbers)) if numbers else None
 
 
 def may_be_infinite(domain: Domain) -> bool:

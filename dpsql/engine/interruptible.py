@@ -1,0 +1,57 @@
+"""Ctrl-C that always stops a query.
+
+DuckDB polls for signals while it works in the main thread, and misses some of them: about every second SIGINT raised
+from a thread went unnoticed until the query's end. So the query runs in a thread of its own, and the main thread, which
+Python wakes for signals, waits and passes the interrupt on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+_AGAIN_AFTER_SECONDS = 0.1
+
+
+def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
+    """work()'s result or exception. On Ctrl-C: `interrupt` until the work has ended, then KeyboardInterrupt.
+
+    Outside the main thread, where no signal arrives, it is just work().
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome = _Outcome(work)
+    thread = threading.Thread(target=outcome.find, daemon=True)
+    interrupted = False
+    thread.start()
+    while thread.is_alive():
+        try:
+            thread.join(_AGAIN_AFTER_SECONDS if interrupted else None)
+        except KeyboardInterrupt:
+            interrupted = True
+        if interrupted and thread.is_alive():
+            interrupt()  # again and again: one that comes between two statements is lost
+    if interrupted:
+        raise KeyboardInterrupt
+    return outcome.get()
+
+
+class _Outcome(Generic[T]):
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._result: list[T] = []
+        self._error: BaseException | None = None
+
+    def find(self) -> None:
+        try:
+            self._result.append(self._work())
+        except BaseException as error:  # it is raised again where it was asked for
+            self._error = error
+
+    def get(self) -> T:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return self._result[0]
