@@ -27,6 +27,7 @@ BITS31, BITS63 = 2**31, 2**63
 
 def moments() -> list[Atom]:
     years = [(1, 1, 1), (1, 1, 3), (99, 12, 31), (1582, 10, 15), (1900, 2, 28), (1969, 12, 31), (1970, 1, 1)]
+    years += [(2021, 1, 3), (2022, 1, 1)]  # a Sunday and a Saturday, in the last week of the year before
     years += [(1999, 12, 31), (2000, 2, 29), (2020, 2, 29), (2024, 12, 30), (2026, 8, 31), (9998, 1, 1), (9999, 12, 31)]
     return [of_date(dt.date(*year)) for year in years]
 
