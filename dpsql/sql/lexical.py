@@ -77,8 +77,8 @@ def tokenize(text: str) -> list[Token]:
     _check_tokens(text, tokens)
     for token in tokens:
         token.comments = []
-    check_nesting(tokens)
     check_joins(tokens)
+    check_nesting(tokens)
     return tokens
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-from dpsql.sql.keywords import KEYWORDS
 from dpsql.sql.naming_queries import show_query, show_window
-from dpsql.sql.places import NEGATED_META, TEXT_META, written_name
+from dpsql.sql.naming_text import call, called, identifier, part_of, type_name, written
+from dpsql.sql.places import NEGATED_META, written_name
 from dpsql.sql.statement import frozen
-from dpsql.sql.tokens import own_place
 
 
 def column_name(node: exp.Expr) -> str:
@@ -29,13 +27,6 @@ def column_name(node: exp.Expr) -> str:
             return _show(node)
 
 
-def identifier(name: str) -> str:
-    """A name as DuckDB prints it inside an expression: quoted if it is a keyword or not a plain ASCII word."""
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and fold(name) not in KEYWORDS:
-        return name
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _show(node: exp.Expr) -> str:
     printer = _PRINTERS.get(type(node))
     if printer is not None:
@@ -43,22 +34,11 @@ def _show(node: exp.Expr) -> str:
     operator = _OPERATORS.get(type(node))
     if operator is not None and not written_name(node):  # POWER(x, 2) is x ^ 2 to sqlglot
         return f"({_show(node.this)} {operator} {_show(node.expression)})"
-    return _call(_called(node), _arguments(node))
+    return call(called(node), _arguments(node))
 
 
 def _list(nodes: object) -> str:
     return ", ".join(_show(node) for node in nodes) if isinstance(nodes, list) else ""
-
-
-def _call(name: str, arguments: str) -> str:
-    return f"{identifier(fold(name))}({arguments})"
-
-
-def _called(node: exp.Expr) -> str:
-    """The name a call was written with, else sqlglot's first name for its class."""
-    if isinstance(node, exp.Anonymous):
-        return str(node.name)
-    return written_name(node) or (node.sql_names()[0] if isinstance(node, exp.Func) else type(node).__name__)
 
 
 def _arguments(node: exp.Expr) -> str:
@@ -75,20 +55,10 @@ def _arguments(node: exp.Expr) -> str:
     return ", ".join(found)
 
 
-def _text(node: exp.Expr) -> str:
-    return str(node.root().meta.get(TEXT_META, ""))
-
-
-def _written(node: exp.Expr) -> str:
-    """The node's own piece of the text, or nothing."""
-    where = own_place(node)
-    return "" if where is None else _text(node)[where.start : where.end]
-
-
 def _literal(node: exp.Expr) -> str:
     if node.args.get("is_string"):
         return "'" + str(node.this).replace("'", "''") + "'"
-    return _written(node) or str(node.this)
+    return written(node) or str(node.this)
 
 
 def _column(node: exp.Expr) -> str:
@@ -162,72 +132,29 @@ def _case(node: exp.Expr) -> str:
     return f"CASE {arms} ELSE {'NULL' if default is None else _show(default)} END"
 
 
-# Types that are words of DuckDB's grammar are printed in one spelling; the others as they were written.
-_GRAMMAR_TYPES = MappingProxyType(
-    {
-        **{
-            name: name
-            for name in ("BOOLEAN", "SMALLINT", "BIGINT", "DOUBLE", "DECIMAL", "VARCHAR", "TIMESTAMP", "FLOAT")
-        },
-        **dict.fromkeys(("INT", "INTEGER"), "INTEGER"),
-        **dict.fromkeys(("NUMERIC", "DEC"), "DECIMAL"),
-        **dict.fromkeys(("CHAR", "CHARACTER", "NVARCHAR"), "VARCHAR"),
-        "REAL": "FLOAT",
-        "DOUBLE PRECISION": "DOUBLE",
-    }
-)
-
-
-def _type(node: exp.Expr) -> str:
-    written = _written(node)
-    name = _GRAMMAR_TYPES.get(" ".join(written.upper().split()), written) or node.sql("duckdb").partition("(")[0]
-    # sqlglot puts in the scale and precision that were left out; DuckDB's name leaves them out.
-    where = own_place(node)
-    given = where is None or _text(node)[where.end :].lstrip().startswith("(")
-    numbers = [part.name for part in node.expressions] if given else []
-    return f"{name}({', '.join(numbers)})" if numbers else name
-
-
 def _cast(name: str) -> Callable[[exp.Expr], str]:
-    return lambda node: f"{name}({_show(node.this)} AS {_type(node.args['to'])})"
-
-
-_PARTS = re.compile(r"\w+\s*\(\s*(?:'((?:[^']|'')*)'|(\w+))")
-
-
-def _part(node: exp.Expr, fallback: str) -> str:
-    """The first argument of date_trunc('Month', d) or EXTRACT(month FROM d) as written; sqlglot capitalises it.
-
-    DuckDB capitalises in its turn the words of its grammar (YEAR, MONTH …) after EXTRACT.
-    """
-    where = own_place(node)
-    found = _PARTS.match(_text(node), where.start) if where else None
-    if found is None:
-        return f"'{fallback.lower()}'"
-    if found[1] is not None:
-        return f"'{found[1]}'"
-    return f"'{found[2].upper() if fold(found[2]) in KEYWORDS else found[2]}'"
+    return lambda node: f"{name}({_show(node.this)} AS {type_name(node.args['to'])})"
 
 
 def _extract(node: exp.Expr) -> str:
-    return f"date_part({_part(node, node.this.name)}, {_show(node.expression)})"
+    return f"date_part({part_of(node, node.this.name)}, {_show(node.expression)})"
 
 
 def _truncated(node: exp.Expr) -> str:
-    return _call(_called(node), f"{_part(node, node.args['unit'].name)}, {_show(node.this)}")
+    return call(called(node), f"{part_of(node, node.args['unit'].name)}, {_show(node.this)}")
 
 
 def _difference(node: exp.Expr) -> str:
-    parts = (_part(node, node.args["unit"].name), _show(node.expression), _show(node.this))
-    return _call(_called(node), ", ".join(parts))
+    parts = (part_of(node, node.args["unit"].name), _show(node.expression), _show(node.this))
+    return call(called(node), ", ".join(parts))
 
 
 def _interval(node: exp.Expr) -> str:
     amount, unit = node.this, fold(node.args["unit"].name) if node.args.get("unit") is not None else ""
-    written = _written(amount)
-    if isinstance(amount, exp.Literal) and (not written or written.strip("'") != amount.name):
-        return f"CAST({written or repr(f'{amount.name} {unit}')} AS INTERVAL)"
-    shown = written if isinstance(amount, exp.Literal) else _show(amount.unnest())
+    spelled = written(amount)
+    if isinstance(amount, exp.Literal) and (not spelled or spelled.strip("'") != amount.name):
+        return f"CAST({spelled or repr(f'{amount.name} {unit}')} AS INTERVAL)"
+    shown = spelled if isinstance(amount, exp.Literal) else _show(amount.unnest())
     plural = {"century": "centuries", "millennium": "millennia"}.get(unit, unit if unit.endswith("s") else unit + "s")
     return f"to_{plural}(CAST(trunc(CAST({shown} AS DOUBLE)) AS {_INTERVAL_TYPES.get(plural, 'INTEGER')}))"
 
@@ -237,24 +164,24 @@ _INTERVAL_TYPES = frozen({"hours": "BIGINT", "minutes": "BIGINT", "microseconds"
 
 def _logarithm(node: exp.Expr) -> str:
     """LOG10(x) is LOG(10, x) to sqlglot."""
-    name, last = _called(node), node.args.get("expression") or node.this
-    return _call(name, _show(last) if fold(name) in ("log10", "log2", "log") and not _two(node) else _arguments(node))
+    name, last = called(node), node.args.get("expression") or node.this
+    return call(name, _show(last) if fold(name) in ("log10", "log2", "log") and not _two(node) else _arguments(node))
 
 
 def _two(node: exp.Expr) -> bool:
-    return fold(_called(node)) == "log" and node.args.get("expression") is not None
+    return fold(called(node)) == "log" and node.args.get("expression") is not None
 
 
 def _trim(node: exp.Expr) -> str:
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
     characters = node.args.get("expression")
-    return _call(name, _show(node.this) + ("" if characters is None else f", {_show(characters)}"))
+    return call(name, _show(node.this) + ("" if characters is None else f", {_show(characters)}"))
 
 
 def _count(node: exp.Expr) -> str:
     if node.this is None or isinstance(node.this, exp.Star):
         return "count()" if isinstance(node.parent, exp.Window) else "count_star()"
-    return _call(_called(node), ", ".join(filter(None, (_show(node.this), _list(node.expressions)))))
+    return call(called(node), ", ".join(filter(None, (_show(node.this), _list(node.expressions)))))
 
 
 def _within_group(node: exp.Expr) -> str:
@@ -309,7 +236,7 @@ _PRINTERS: Mapping[type[exp.Expr], Callable[[exp.Expr], str]] = MappingProxyType
     {
         exp.Alias: lambda node: _show(node.this),
         exp.And: _flat(exp.And, "AND"),
-        exp.AnyValue: lambda node: _call(_called(node), _show(node.this)),
+        exp.AnyValue: lambda node: call(called(node), _show(node.this)),
         exp.Array: lambda node: f"list_value({_list(node.expressions)})",
         exp.Between: lambda node: (
             f"({_show(node.this)} BETWEEN {_show(node.args['low'])} AND {_show(node.args['high'])})"

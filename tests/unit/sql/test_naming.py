@@ -1,0 +1,137 @@
+"""Names of unnamed columns, compared with DuckDB's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from dpsql.sql.keywords import KEYWORDS
+from dpsql.sql.naming import column_name
+from dpsql.sql.parse import parse
+
+TABLE = (
+    'CREATE TABLE t (x INTEGER, y DOUBLE, s VARCHAR, d DATE, b BOOLEAN, ts TIMESTAMP, dc DECIMAL(9, 2), "a b" INTEGER, '
+    '"select" INTEGER, "Camel" INTEGER, "left" INTEGER, "ü" INTEGER, "1a" INTEGER, "q""q" INTEGER, year INTEGER)'
+)
+EXPRESSIONS = [
+    line
+    for line in (Path(__file__).parents[2] / "cases" / "parse" / "names.sql").read_text("utf-8").splitlines()
+    if line and not line.startswith("--")
+]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(TABLE)
+        yield connection
+
+
+def query(expression: str) -> str:
+    tail = " WINDOW w AS (PARTITION BY s ORDER BY x)" if "OVER w" in expression or "OVER (w" in expression else ""
+    return f"SELECT {expression} FROM t{tail}"
+
+
+def ours(text: str) -> str:
+    tree = parse(text).tree
+    assert tree is not None
+    return column_name(tree.expressions[0])
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_names_are_duckdbs(engine: duckdb.DuckDBPyConnection, expression: str) -> None:
+    text = query(expression)
+    assert ours(text) == engine.execute(f"DESCRIBE {text}").fetchall()[0][0]
+
+
+def test_there_are_many() -> None:
+    assert len(EXPRESSIONS) >= 200
+
+
+def test_a_column_keeps_its_spelling() -> None:
+    assert ours("SELECT T.Camel FROM t") == "Camel"
+    assert ours('SELECT ("a b") FROM t') == "a b"
+
+
+def test_parameters_are_numbered(engine: duckdb.DuckDBPyConnection) -> None:
+    text = "SELECT x + ? + ? FROM t"
+    tree = parse(text, [1, 2]).tree
+    assert tree is not None
+    assert column_name(tree.expressions[0]) == engine.execute(text, [1, 2]).description[0][0]
+
+
+def test_keywords_are_duckdbs(engine: duckdb.DuckDBPyConnection) -> None:
+    assert {row[0] for row in engine.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()} == KEYWORDS
+
+
+NUMBERS = st.sampled_from(["x", "y", "dc", "t.x", '"a b"', "1", "2.5", "1e2", "year", "Camel"])
+ARITHMETIC = ["+", "-", "*", "/", "//", "%", "^"]
+COMPARE = ["=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"]
+
+
+def numbers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("{} {} {}".format, inner, st.sampled_from(ARITHMETIC), inner),
+        st.builds("({})".format, inner),
+        st.builds("-{}".format, NUMBERS),
+        st.builds("-({})".format, inner),
+        st.builds("{}::DOUBLE".format, NUMBERS),
+        st.builds("abs({})".format, inner),
+        st.builds("coalesce({}, {})".format, inner, inner),
+        st.builds("greatest({}, {})".format, inner, inner),
+        st.builds("CAST({} AS DOUBLE)".format, inner),
+        st.builds("({})::BIGINT".format, inner),
+        st.builds("CASE WHEN {} > {} THEN {} ELSE {} END".format, inner, inner, inner, inner),
+    )
+
+
+ARITHMETIC_EXPRESSIONS = st.recursive(NUMBERS, numbers, max_leaves=6)
+CONDITIONS = st.recursive(
+    st.one_of(
+        st.builds("{} {} {}".format, ARITHMETIC_EXPRESSIONS, st.sampled_from(COMPARE), ARITHMETIC_EXPRESSIONS),
+        st.builds("{} {} {} AND {}".format, NUMBERS, st.sampled_from(["BETWEEN", "NOT BETWEEN"]), NUMBERS, NUMBERS),
+        st.builds("{} {} ({}, {})".format, NUMBERS, st.sampled_from(["IN", "NOT IN"]), NUMBERS, NUMBERS),
+        st.builds("{} {}".format, NUMBERS, st.sampled_from(["IS NULL", "IS NOT NULL", "ISNULL", "NOTNULL"])),
+        st.builds("s || s {} 'a%'".format, st.sampled_from(["LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"])),
+        st.just("b"),
+        st.just("b IS NOT TRUE"),
+    ),
+    lambda inner: st.one_of(
+        st.builds("{} AND {}".format, inner, inner),
+        st.builds("{} OR {}".format, inner, inner),
+        st.builds("({})".format, inner),
+        st.builds("NOT {}".format, inner),
+        st.builds("NOT ({})".format, inner),
+        st.builds("{} IS NOT NULL".format, inner),
+        st.builds("{} IS NOT TRUE".format, inner),
+        st.builds("{} = {} IS NULL".format, NUMBERS, NUMBERS),
+        st.builds("({}) = ({})".format, inner, inner),
+        st.builds("({}) IN (true, {})".format, inner, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(expression=st.one_of(ARITHMETIC_EXPRESSIONS, CONDITIONS))
+def test_generated_names_are_duckdbs(expression: str) -> None:
+    """Agreement on the parentheses is agreement on precedence: both parsers saw the same expression."""
+    text = f"SELECT {expression} AS anything, {expression} FROM t"
+    tree = parse(text).tree
+    assert tree is not None
+    theirs = ENGINE.execute(f"DESCRIBE {text}").fetchall()[1][0]
+    item = tree.expressions[1]
+    if isinstance(item.unnest(), exp.Column):  # DuckDB takes the table's spelling
+        assert column_name(item).lower() == theirs.lower()
+    else:
+        assert column_name(item) == theirs
+
+
+ENGINE = duckdb.connect()
+ENGINE.execute(TABLE)
