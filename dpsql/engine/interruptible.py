@@ -23,15 +23,15 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
     if threading.current_thread() is not threading.main_thread():
         return work()
     outcome = _Outcome(work)
-    thread = threading.Thread(target=outcome.find, daemon=True)
     interrupted = False
-    thread.start()
-    while thread.is_alive():
+    threading.Thread(target=outcome.find, daemon=True).start()
+    # An event of our own: an interrupted Thread.join takes the thread for ended (CPython 3.11).
+    while not outcome.found.is_set():
         try:
-            thread.join(_AGAIN_AFTER_SECONDS if interrupted else None)
+            outcome.found.wait(_AGAIN_AFTER_SECONDS if interrupted else None)
         except KeyboardInterrupt:
             interrupted = True
-        if interrupted and thread.is_alive():
+        if interrupted and not outcome.found.is_set():
             interrupt()  # again and again: one that comes between two statements is lost
     if interrupted:
         raise KeyboardInterrupt
@@ -40,6 +40,7 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
 
 class _Outcome(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
+        self.found = threading.Event()
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
@@ -49,6 +50,8 @@ class _Outcome(Generic[T]):
             self._result.append(self._work())
         except BaseException as error:  # it is raised again where it was asked for
             self._error = error
+        finally:
+            self.found.set()
 
     def get(self) -> T:
         error, self._error = self._error, None

@@ -41,8 +41,8 @@ def database(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "d.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE SCHEMA s; CREATE TABLE s.\"odd \"\"name\" AS SELECT range AS a FROM range(5);"
-            " DELETE FROM s.\"odd \"\"name\" WHERE a = 2; CREATE VIEW s.v AS SELECT a * 2 AS b FROM s.\"odd \"\"name\";"
+            'CREATE SCHEMA s; CREATE TABLE s."odd ""name" AS SELECT range AS a FROM range(5);'
+            ' DELETE FROM s."odd ""name" WHERE a = 2; CREATE VIEW s.v AS SELECT a * 2 AS b FROM s."odd ""name";'
             " CREATE VIEW s.outside AS SELECT 1 AS a; CREATE OR REPLACE MACRO m() AS 1;"
         )
     yield path
@@ -80,7 +80,9 @@ def test_row_numbers_are_unique_over_files_and_the_same_in_every_scan(tmp_path: 
         again = vault.run(f"SELECT x, __row FROM {relation} WHERE x % 3 = 1 ORDER BY __row")
         numbers = dict(zip(got["x"].tolist(), got["__row"].tolist(), strict=True))
         assert all(numbers[x] == row for x, row in zip(again["x"].tolist(), again["__row"].tolist(), strict=True))
-        both = vault.run(f"SELECT count(*) AS n FROM {relation} AS a JOIN {relation} AS b USING (__row) WHERE a.x = b.x")
+        both = vault.run(
+            f"SELECT count(*) AS n FROM {relation} AS a JOIN {relation} AS b USING (__row) WHERE a.x = b.x"
+        )
         assert both["n"].tolist() == [17]
 
 
@@ -166,7 +168,9 @@ def test_two_vaults_may_read_one_database(database: Path) -> None:
 def test_names_are_exact(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", **{'x "y"': [1], "select": [2]})
     with Vault.open({'odd "table"': parquet(path)}) as vault:
-        got = vault.run(f'SELECT "x ""y""", "select" FROM {vault.relation(chr(111) + "dd " + chr(34) + "table" + chr(34))}')
+        got = vault.run(
+            f'SELECT "x ""y""", "select" FROM {vault.relation(chr(111) + "dd " + chr(34) + "table" + chr(34))}'
+        )
         assert list(got) == ['x "y"', "select"]
 
 

@@ -198,7 +198,17 @@ def test_names() -> None:
 
 
 def test_what_is_no_frame() -> None:
-    for data in (5, SENTINEL, [1, 2], np.arange(3), None, {}, pd.DataFrame(), {"x": SENTINEL}, {"x": [[1], [2]], "y": [1]}):
+    for data in (
+        5,
+        SENTINEL,
+        [1, 2],
+        np.arange(3),
+        None,
+        {},
+        pd.DataFrame(),
+        {"x": SENTINEL},
+        {"x": [[1], [2]], "y": [1]},
+    ):
         refused(data)
     refused({"x": np.zeros((2, 2))})
 
