@@ -43,7 +43,9 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
 
 
 def _both(one: Domain, other: Domain) -> Domain:
+    """What holds on both sides; what held before any filter is kept apart, as it is all that may prove totality."""
     keys = None if one.keys is None or other.keys is None else tuple(dict.fromkeys((*one.keys, *other.keys)))
+    narrowed = one.before is not None or other.before is not None
     return Domain(
         type=one.type,
         interval=hull(one.interval, other.interval),
@@ -51,6 +53,7 @@ def _both(one: Domain, other: Domain) -> Domain:
         keys=keys,
         integral=one.integral and other.integral,
         because=one.because,
+        before=_both(one.before or one, other.before or other) if narrowed else None,
     )
 
 
