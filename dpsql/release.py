@@ -68,9 +68,11 @@ def release(exact: Exact, stage: Stage) -> Noisy:
 
 
 def all_keys(stage: Stage) -> Noisy:
-    """A stage with public keys and nothing to measure: its keys, without asking the vault."""
-    ordinals = np.arange(stage.combinations, dtype=np.int64)
-    return Noisy(stage=stage.number, columns=_public_keys(stage, ordinals), rows=stage.combinations)
+    """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
+    count = stage.combinations
+    columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
+    columns |= {f"m{j}": add_noise(np.zeros(count, dtype=np.int64), noise) for j, noise in enumerate(stage.noises)}
+    return Noisy(stage=stage.number, columns=columns, rows=count)
 
 
 def _public(exact: Exact, stage: Stage) -> Noisy:
