@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint deep bench samples schema clean
+.PHONY: help demo test lint deep bench samples schema clean compiled
 
 help:
 	@echo "make demo    install, generate sample data, answer three queries"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts"
 	@echo "make deep    the tests with many more random cases (hours)"
 	@echo "make bench   the benchmarks"
+	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
 	@echo "make schema  write metadata/schema.json again"
 
 demo: $(VENV)/.installed samples
@@ -65,3 +66,12 @@ $(VENV)/.dev: $(VENV)/.test
 
 clean:
 	rm -rf $(VENV) data build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+# sqlglot's compiled extra parses the same statements with other classes: the SQL tests run on it too.
+compiled: .venv-compiled/.installed
+	.venv-compiled/bin/python -m pytest -n $(JOBS) -q tests/unit/sql tests/cases
+
+.venv-compiled/.installed: pyproject.toml
+	@$(PYTHON) -m venv .venv-compiled
+	@.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compiled]'
+	@touch $@
