@@ -51,7 +51,7 @@ def lines(paths: Iterable[Path], *, skip: int) -> str:
     return (
         f"SELECT line FROM read_csv({quote_list(texts)}, columns = {{'line': 'VARCHAR'}}, delim = {quote_text(NEVER)},"
         f" quote = '', escape = '', comment = '', header = false, skip = {skip}, new_line = '\\n', nullstr = '',"
-        f" auto_detect = false, strict_mode = false, null_padding = true, ignore_errors = true, encoding = 'utf-8',"
+        f" auto_detect = false, strict_mode = false, ignore_errors = true, encoding = 'utf-8',"
         f" hive_partitioning = false, compression = '{compression}')"
     )
 

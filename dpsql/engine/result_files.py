@@ -9,12 +9,13 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpsql.engine.sources import Column
+import duckdb
 
-if TYPE_CHECKING:
-    import pyarrow
+from dpsql.engine.loading import Forward, registered
+from dpsql.engine.quoting import quote_text
+from dpsql.engine.sources import ArrowStream, Column
 
 
 def write_csv(path: Path, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> None:
@@ -68,7 +69,8 @@ def json_value(value: object) -> object:
             return str(value)
 
 
-def write_parquet(path: Path, table: pyarrow.Table) -> None:
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(table, path)
+def write_parquet(path: Path, stream: ArrowStream) -> None:
+    """A database of its own writes, so that this needs no pyarrow and scratch keeps its locks."""
+    place = quote_text(str(path))
+    with duckdb.connect() as connection, registered(connection, Forward(stream)) as view:
+        connection.execute(f"COPY (SELECT * FROM {view}) TO {place} (FORMAT parquet)").fetchall()

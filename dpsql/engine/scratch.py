@@ -26,6 +26,7 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.snapshot import snapshot
 from dpsql.engine.sources import ArrowStream, Column, Columns
 from dpsql.engine.statements import is_one_select
 from dpsql.errors import Error, InterfaceError, InternalError, PostProcessingError, SqlError
@@ -62,6 +63,20 @@ class Scratch:
         """CREATE OR REPLACE TABLE from an Arrow stream, its names and types."""
         table = f"OR REPLACE TABLE {quote_identifier(name)}"
         self._run(lambda: load_stream(self._connection, table, stream))
+
+    def load_frame(self, name: str, frame: object) -> None:
+        """CREATE OR REPLACE TABLE from a frame, its columns read as those of a private frame are: no cell can fail."""
+
+        def load() -> None:
+            table = quote_identifier(name)
+            self._connection.execute(f"DROP TABLE IF EXISTS {table}").fetchall()
+            snapshot(self._connection, name, table, frame)
+
+        self._run(load)
+
+    def columns(self, name: str) -> tuple[Column, ...]:
+        """The columns of a table."""
+        return self.describe(f"SELECT * FROM {quote_identifier(name)}")
 
     def execute(self, sql: str) -> int | None:
         """A statement without a result. The number of rows it changed, where DuckDB says one."""

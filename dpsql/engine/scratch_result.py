@@ -60,6 +60,15 @@ class ScratchResult:
         while rows := self.fetchmany(2048):
             yield from rows
 
+    def head(self, count: int) -> list[Row]:
+        """The first rows, wherever fetching stands."""
+        with _values():
+            return self._cursor().execute(f"{self._sql} LIMIT {count:d}").fetchall()
+
+    @property
+    def is_open(self) -> bool:
+        return self._forget.alive
+
     def __len__(self) -> int:
         """How many rows there are in all."""
         rows: list[tuple[int]] = self._cursor().execute(f"SELECT count(*) FROM {self._table}").fetchall()
@@ -106,7 +115,7 @@ class ScratchResult:
             case "json":
                 result_files.write_json(path, self.columns, self._all())
             case "parquet":
-                result_files.write_parquet(path, self.arrow())
+                result_files.write_parquet(path, self)
             case _:
                 raise InterfaceError(f"unknown format {format}", fix="Choose csv, json or parquet.")
 

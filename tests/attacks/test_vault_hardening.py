@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dpsql.engine.hardening import PINS
@@ -148,9 +149,9 @@ def test_a_load_does_not_open_anything(vault: Vault) -> None:
 
 
 def test_one_query_s_internal_error_leaves_the_next_one_alone(vault: Vault) -> None:
-    cursor = vault._reader.cursor()
-    with pytest.raises(duckdb.Error):
-        cursor.execute("SELECT CAST(make_timestamp(-9223372036854775807 - 1) AS VARCHAR)").fetchall()
+    far = pa.table({"x": pa.array([-(2**63)], pa.timestamp("us"))})  # DuckDB 2.0 fails inside when it prints this one
+    with pytest.raises(ExecutionError):
+        vault.run("SELECT CAST(x AS VARCHAR) AS x FROM far", loads={"far": far})
     test_what_was_given_can_be_read(vault)
 
 
