@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import assert_never
 
 from dpsql.domain.types import Type
+from dpsql.errors import Span
 from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall
 
 
@@ -91,6 +92,7 @@ class Join:
     right: Node
     kind: JoinKind
     on: Expr | None
+    at: Span | None = field(default=None, compare=False, repr=False)  # the joined table's place, for messages
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -161,6 +163,7 @@ class Limit:
     input: Node
     limit: int | None
     offset: int
+    at: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -176,6 +179,7 @@ class SetOp:
     left: Node
     right: Node
     fields: tuple[Field, ...]
+    at: Span | None = field(default=None, compare=False, repr=False)
 
 
 Node = (

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.errors import Refused
+from dpsql.ir.expr import place
 from dpsql.ir.nodes import (
     Aggregate,
     Filter,
@@ -29,13 +30,17 @@ from dpsql.ir.nodes import (
     Window,
     inputs,
 )
-from dpsql.plan.tracked import Tracked
+from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import aggregate, filters, joins, leaves, order, projects, scan, semijoins, setops, windows
 from dpsql.privacy.rules.context import TrackContext
 
 
 def track(node: Node, context: TrackContext) -> Tracked:
-    below = tuple(track(child, context) for child in inputs(node))
+    return apply(node, tuple(track(child, context) for child in inputs(node)), context)
+
+
+def apply(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Tracked:
+    """The node's own rule over its tracked inputs."""
     match node:
         case Scan():
             return scan.rule(node, context)
@@ -63,13 +68,26 @@ def track(node: Node, context: TrackContext) -> Tracked:
 
 def track_statement(node: Node, context: TrackContext) -> Tracked:
     """A whole query: its top relation must be public, or rows about people would be printed."""
-    tracked = track(node, context)
+    outer: list[Node] = []
+    core = node
+    while isinstance(core, Sort | Limit) or (isinstance(core, Project) and isinstance(core.input, Sort | Limit)):
+        outer.append(core)
+        core = core.input
+    tracked = track(core, context)
     if tracked.private is not None:
-        tables = " and ".join(tracked.private.tables)
-        raise Refused(
-            "this query returns rows of people, not statistics",
-            code=112,
-            why=f"{tables} is private: only aggregates over all units can be answered.",
-            fix="Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.",
-        )
+        raise _rows_of_people(core, tracked.private)
+    for above in reversed(outer):
+        tracked = apply(above, (tracked,), context)
     return tracked
+
+
+def _rows_of_people(node: Node, private: Private) -> Refused:
+    tables = " and ".join(private.tables)
+    at = place(node.exprs[0]) if isinstance(node, Project) and node.exprs else None
+    return Refused(
+        "this query returns rows of people, not statistics",
+        code=112,
+        at=at,
+        why=f"{tables} is private: only aggregates over all units can be answered.",
+        fix="Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.",
+    )

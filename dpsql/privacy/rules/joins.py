@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from dpsql.domain.facts import Domain
-from dpsql.errors import Refused
+from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field, Join, Project
 from dpsql.plan.tracked import CapFacts, Private, Tracked
@@ -42,11 +42,16 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
         if shortcut is not None:
             return shortcut
         return _together(node, left, right, with_units_equal(on, left.private, right.private), domains, context)
-    raise refuse_mixing(left, right, None if node.on is None else place(node.on))
+    raise refuse_mixing(left, right, _place(node), context.catalog)
 
 
 def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
-    return Join(left.node, right.node, node.kind, on)
+    return dataclasses.replace(node, left=left.node, right=right.node, on=on)
+
+
+def _place(node: Join) -> Span | None:
+    """The condition, or the joined table where there is none."""
+    return node.at if node.on is None else place(node.on) or node.at
 
 
 def _domains(node: Join, left: Tracked, right: Tracked) -> Mapping[int, Domain]:
@@ -73,7 +78,7 @@ def _keeps_private(node: Join, left: Tracked, right: Tracked) -> Private:
         raise Refused(
             f"a {node.kind.upper()} JOIN here keeps the rows of the public side",
             code=125,
-            at=None if node.on is None else place(node.on),
+            at=_place(node),
             why=f"A public row would appear because nobody in {' and '.join(private.tables)} matches it.",
             fix="Use JOIN, or an outer join that keeps the private side; public keys are released with zero rows anyway.",
         )
@@ -171,5 +176,9 @@ def _serves_as_path(
     kept = {id_: d for id_, d in domains.items() if id_ in {f.id for f in (*first.node.fields, *second.node.fields)}}
     origins = {**left.origins, **right.origins}
     return Tracked(
-        node=Join(first.node, second.node, "inner", on), inputs=own, domains=kept, private=private, origins=origins
+        node=dataclasses.replace(node, left=first.node, right=second.node, on=on),
+        inputs=own,
+        domains=kept,
+        private=private,
+        origins=origins,
     )

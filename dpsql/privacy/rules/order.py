@@ -18,7 +18,7 @@ def rule(node: Sort | Limit, input: Tracked) -> Tracked:  # noqa: A002 - the nod
         raise Refused(
             f"{word} cannot stand over rows of people",
             code=124,
-            at=place(node.keys[0].expr) if isinstance(node, Sort) else None,
+            at=place(node.keys[0].expr) if isinstance(node, Sort) else node.at,
             why="Which rows come first would depend on everybody else's.",
             fix=f"Put {word} on the aggregated result, outside the subquery.",
         )

@@ -33,7 +33,7 @@ def rule(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
     on = functions.infer(node.on, both)[0]
     if right.private is not None and not same_unit(node.on, left, right):
         if not along_path(node.on, left, right, context.catalog):
-            raise refuse_mixing(left, right, place(node.on))
+            raise refuse_mixing(left, right, place(node.on), context.catalog)
         on = with_units_equal(on, left.private, right.private)
     domains = left.domains if node.anti else {i: d for i, d in narrowed(node.on, both).items() if i in left.domains}
     return Tracked(

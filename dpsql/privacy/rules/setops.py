@@ -29,6 +29,7 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
         raise Refused(
             f"{node.kind.upper()} mixes private rows with public ones",
             code=127,
+            at=node.at,
             why="A public row has no unit to protect, so it cannot be counted among people's rows.",
             fix="Aggregate the private side first, then combine the results.",
         )
@@ -36,6 +37,7 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
         raise Refused(
             f"{node.kind.upper()} compares rows of different people",
             code=127,
+            at=node.at,
             why="Only UNION ALL keeps each person's rows apart from everybody else's.",
             fix="Use UNION ALL, or aggregate both sides first.",
         )
@@ -84,7 +86,7 @@ def _union_all(
         if a.id in left.private.same and b.id in right.private.same
     ]
     private = dataclasses.replace(private, same=private.same | frozenset(both))
-    merged = SetOp("union", True, sides[0].node, sides[1].node, (*node.fields, unit))
+    merged = SetOp("union", True, sides[0].node, sides[1].node, (*node.fields, unit), node.at)
     return Tracked(
         node=merged,
         inputs=tuple(sides),

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.types import Type
 from dpsql.errors import Refused
-from dpsql.ir.nodes import Aggregate
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, place
+from dpsql.ir.nodes import Aggregate, Field, Project
 from dpsql.plan.tracked import Private, Tracked
+from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
 from dpsql.sql import functions
 
 
@@ -18,28 +22,121 @@ def rule(
     unit_keys: list[int],
     context: TrackContext,
 ) -> Tracked:
-    """Lemma: the output is private with the same unit; with it, the other keys tell its rows apart.
+    """Lemma: the output is private with the same unit; with it, the other keys tell its rows apart (of a plain GROUP BY;
+    several grouping sets may agree in a row).
 
-    Proof: each group holds rows of one unit and the calls are functions of a group's rows as a multiset.
+    Proof: each group holds rows of one unit, and the calls are functions of a group's rows as a multiset (per_unit.py).
     """
-    if node.calls or node.sets is not None:
-        raise Refused(
-            "aggregates per person are not answered yet",
-            code=129,
-            at=node.calls[0].at if node.calls else None,
-            why="This subquery gives one row for each person.",
-            fix="Aggregate over all people at once.",
-        )
+    unit_key = _unit_key(node, unit_keys)
+    summary, made = _grouped(node, input, unit_key, context)
+    if not node.calls:
+        return summary
+    keys = tuple(f.column() for f in summary.node.fields[: len(node.key_fields)])
+    top = Project(summary.node, (*node.key_fields, *node.call_fields), (*keys, *(one.expr for one in made)))
+    tracked = projects.rule(top, summary, context)
+    bounds = {
+        f.id: tracked.domains[f.id].but(interval=one.interval)
+        for f, one in zip(node.call_fields, made, strict=True)
+        if one.interval is not None
+    }
+    return dataclasses.replace(tracked, domains={**tracked.domains, **bounds})
+
+
+def _unit_key(node: Aggregate, unit_keys: list[int]) -> int:
+    """The key that is the unit in every grouping set."""
+    for position in unit_keys:
+        if node.sets is None or all(position in kept for kept in node.sets):
+            return position
+    raise Refused(
+        "the grouping sets name the unit by different columns",
+        code=128,
+        at=place(node.keys[unit_keys[0]]),
+        why="One of them must be the unit in every set.",
+        fix="Use the same column in all of them.",
+    )
+
+
+def _grouped(
+    node: Aggregate,
+    input: Tracked,  # noqa: A002 - the node's own word
+    unit_key: int,
+    context: TrackContext,
+) -> tuple[Tracked, list[Made]]:
+    """The Aggregate of primitives, under the node's own keys where nothing stands above it; and how each call is made."""
     assert input.private is not None
     keys = [functions.infer(key, input.domains) for key in node.keys]
-    domains: dict[int, Domain] = {f.id: domain for f, (_, domain) in zip(node.key_fields, keys, strict=True)}
-    unit = node.key_fields[unit_keys[0]]
+    key_fields = (
+        node.key_fields if not node.calls else tuple(context.ids.field(f.name, f.type) for f in node.key_fields)
+    )
+    domains: dict[int, Domain] = {f.id: domain for f, (_, domain) in zip(key_fields, keys, strict=True)}
+    if node.sets is not None:
+        domains = {f.id: domains[f.id] if i == unit_key else _absent(domains[f.id]) for i, f in enumerate(key_fields)}
+    primitives: dict[AggregateCall, Field] = {}
+    made = [_made(call, input, primitives, domains, context) for call in node.calls]
     private = Private(
-        unit=unit.column(),
-        same=frozenset(node.key_fields[i].id for i in unit_keys),
+        unit=key_fields[unit_key].column(),
+        same=frozenset({key_fields[unit_key].id}),
         caps=dataclasses.replace(input.private.caps, by_keys=(), max_sum={}),
         tables=input.private.tables,
-        unique=frozenset(f.id for i, f in enumerate(node.key_fields) if i not in unit_keys),
+        unique=frozenset(f.id for i, f in enumerate(key_fields) if i != unit_key) if node.sets is None else None,
     )
-    checked = dataclasses.replace(node, input=input.node, keys=tuple(expr for expr, _ in keys))
-    return Tracked(node=checked, inputs=(input,), domains=domains, private=private)
+    grouped = Aggregate(
+        input.node,
+        key_fields,
+        tuple(expr for expr, _ in keys),
+        tuple(primitives.values()),
+        tuple(primitives),
+        node.sets,
+    )
+    return Tracked(node=grouped, inputs=(input,), domains=domains, private=private), made
+
+
+def _absent(domain: Domain) -> Domain:
+    """A key that some grouping sets leave out is NULL there."""
+    keys = domain.keys
+    return domain.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None), before=None)
+
+
+def _made(
+    call: AggregateCall,
+    input: Tracked,  # noqa: A002 - the node's own word
+    primitives: dict[AggregateCall, Field],
+    domains: dict[int, Domain],
+    context: TrackContext,
+) -> Made:
+    where = None if call.where is None else functions.infer(call.where, input.domains)[0]
+
+    def total(expr: Expr) -> Expr:
+        return functions.infer(expr, input.domains)[0]
+
+    def ask(
+        function: str,
+        args: tuple[Expr, ...],
+        type_: Type,
+        domain: Domain,
+        *,
+        distinct: bool = False,
+        order: tuple[SortKey, ...] = (),
+    ) -> Column:
+        ordered = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in order)
+        one = AggregateCall(function, tuple(map(total, args)), type_, distinct, where, ordered)
+        if one not in primitives:
+            primitives[one] = context.ids.field("", type_)
+            domains[primitives[one].id] = domain
+        return primitives[one].column()
+
+    every = tuple(SortKey(f.column()) for f in input.node.fields)
+    return make_call(
+        UnitCall(
+            function=call.function,
+            args=tuple(map(total, call.args)),
+            type=call.type,
+            distinct=call.distinct,
+            some=True,
+            filtered=call.where is not None,
+            order=(*call.order, *every),
+            at=call.at,
+        ),
+        input.domains,
+        ask,
+    )

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from dpsql.catalog.model import Catalog, UnitPath, fold
+from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Column, Expr
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.sql import functions
-
-
-def conjuncts(expr: Expr | None) -> Iterator[Expr]:
-    """The parts of a condition that are joined by AND."""
-    if isinstance(expr, Call) and expr.function == "and":
-        for arg in expr.args:
-            yield from conjuncts(arg)
-    elif expr is not None:
-        yield expr
+from dpsql.sql.bind.gather import conjuncts
 
 
 def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[int, int]]:
@@ -59,29 +49,53 @@ def same_unit(on: Expr | None, left: Tracked, right: Tracked) -> bool:
 
 
 def along_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
-    """The condition equates all columns of a declared unit path, from either side to the other."""
+    """The condition equates all columns of a declared unit path: from either side to the other, or of both sides' paths
+    to the same columns of a third table."""
     pairs = column_pairs(on, left, right)
-    forward = [(left.origins.get(a), right.origins.get(b)) for a, b in pairs]
-    return _covers(forward, catalog) or _covers([(b, a) for a, b in forward], catalog)
+    origins = [(left.origins.get(a), right.origins.get(b)) for a, b in pairs]
+    known = {(_folded(a), _folded(b)) for a, b in origins if a is not None and b is not None}
+    ends = {(a[0], b[0]) for a, b in known}
+    wanted = [
+        links
+        for one, other in ends
+        for links in (
+            _steps(one, catalog).get(other),
+            _reversed(_steps(other, catalog).get(one)),
+            _meeting(_steps(one, catalog), _steps(other, catalog)),
+        )
+    ]
+    return any(links is not None and links <= known for links in wanted)
 
 
-def _covers(pairs: list[tuple[tuple[str, str] | None, tuple[str, str] | None]], catalog: Catalog) -> bool:
-    known = {(a, b) for a, b in pairs if a is not None and b is not None}
-    for table in {a[0] for a, _ in known}:
-        spec = catalog.table(table)
-        path = None if spec is None else spec.unit_path
-        if path is not None and _path_pairs(table, path, catalog) <= {(_folded(a), _folded(b)) for a, b in known}:
-            return True
-    return False
+Column2 = tuple[str, str]
+Links = frozenset[tuple[Column2, Column2]]
 
 
-def _path_pairs(table: str, path: UnitPath, catalog: Catalog) -> set[tuple[tuple[str, str], tuple[str, str]]]:
+def _steps(table: str, catalog: Catalog) -> dict[str, Links]:
+    """The step of a table's unit path: the next table → the pairs of columns that must be equal."""
+    spec = catalog.table(table)
+    path = None if spec is None else spec.unit_path
+    if path is None:
+        return {}
     through = catalog.table(path.through)
-    name = path.through if through is None else through.name
-    return {(_folded((table, own)), _folded((name, other))) for own, other in path.on}
+    name = fold(path.through if through is None else through.name)
+    return {name: frozenset(((table, fold(own)), (name, fold(other))) for own, other in path.on)}
 
 
-def _folded(origin: tuple[str, str]) -> tuple[str, str]:
+def _reversed(links: Links | None) -> Links | None:
+    return None if links is None else frozenset((b, a) for a, b in links)
+
+
+def _meeting(one: dict[str, Links], other: dict[str, Links]) -> Links | None:
+    """Both paths go to the same columns of the same table: then their own columns are to be equal, pair by pair."""
+    for name, links in one.items():
+        theirs = {end: own for own, end in other.get(name, ())}
+        if {end for _, end in links} == set(theirs):
+            return frozenset((own, theirs[end]) for own, end in links)
+    return None
+
+
+def _folded(origin: tuple[str, str]) -> Column2:
     return fold(origin[0]), fold(origin[1])
 
 
@@ -91,9 +105,8 @@ def with_units_equal(on: Expr | None, left: Private, right: Private) -> Expr:
     return equal if on is None else functions.make("and", (on, equal), at=None)
 
 
-def refuse_mixing(left: Tracked, right: Tracked, at: Span | None) -> Refused:
+def refuse_mixing(left: Tracked, right: Tracked, at: Span | None, catalog: Catalog) -> Refused:
     assert left.private is not None and right.private is not None
-    one, other = left.private.unit.name or "the unit", right.private.unit.name or "the unit"
     tables = f"{' and '.join(left.private.tables)} with {' and '.join(right.private.tables)}"
     return Refused(
         f"this joins rows of different people ({tables})",
@@ -101,5 +114,22 @@ def refuse_mixing(left: Tracked, right: Tracked, at: Span | None) -> Refused:
         at=at,
         why="Both sides are private, and nothing in the condition says that the two rows belong to the same unit: "
         "one person's row could meet everybody else's.",
-        fix=f"Add to the condition: AND {left.private.tables[0]}.{one} = {right.private.tables[0]}.{other}.",
+        fix=f"Add to the condition: AND {_missing(left.private.tables, right.private.tables, catalog)}.",
     )
+
+
+def _missing(left: tuple[str, ...], right: tuple[str, ...], catalog: Catalog) -> str:
+    """The equality that would make it a join of one person's rows: along a path where there is one, else of the units."""
+    for one in left:
+        for other in right:
+            steps, back = _steps(fold(one), catalog), _steps(fold(other), catalog)
+            links = steps.get(fold(other)) or back.get(fold(one)) or _meeting(steps, back)
+            if links:
+                return " AND ".join(sorted(f"{a}.{b} = {c}.{d}" for (a, b), (c, d) in links))
+    return f"{_unit_of(left[0], catalog)} = {_unit_of(right[0], catalog)}"
+
+
+def _unit_of(table: str, catalog: Catalog) -> str:
+    spec = catalog.table(table)
+    column = None if spec is None else spec.unit_column
+    return f"{table}.{column}" if column is not None else f"<the unit of {table}>"

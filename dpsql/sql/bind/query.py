@@ -17,7 +17,8 @@ from dpsql.sql.allow import allow
 from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, Ids, UserTables
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.select import bind_select
-from dpsql.sql.bind.sorting import limit_of, ordinal, sort_key
+from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
+from dpsql.sql.bind.tables import bind_values
 from dpsql.sql.parse import parse
 from dpsql.sql.statement import Statement
 
@@ -43,6 +44,8 @@ def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None
     match query:
         case exp.Select():
             return bind_select(query, context, env, parent)
+        case exp.Values():
+            return bind_values(query, context, env)
         case exp.Subquery():
             return _ordered(query, bind_query(query.this, context, env, parent), context)
         case exp.Paren():
@@ -118,6 +121,7 @@ def _set_operation(query: exp.Expr, context: Context, env: Env, parent: Scope | 
         _cast_columns(left, types, context),
         _cast_columns(right, types, context),
         tuple(fields),
+        context.at(query.expression),
     )
 
 
@@ -142,7 +146,7 @@ def _ordered(query: exp.Expr, node: Node, context: Context) -> Node:
         keys = [sort_key(item, _output(item, node, context)) for item in order.expressions]
         node = Sort(node, tuple(keys))
     limit, offset = limit_of(query, context)
-    return node if limit is None and offset == 0 else Limit(node, limit, offset)
+    return node if limit is None and offset == 0 else Limit(node, limit, offset, limit_place(query, context))
 
 
 def _output(item: exp.Expr, node: Node, context: Context) -> Expr:

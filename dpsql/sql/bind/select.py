@@ -23,7 +23,7 @@ from dpsql.sql.bind.context import Context, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.grouping import Grouping, read_grouping
 from dpsql.sql.bind.scope import Scope
-from dpsql.sql.bind.sorting import limit_of, ordinal, sort_key
+from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
 from dpsql.sql.bind.subquery import Condition, Semi, apply, conditions, join_scalars
 from dpsql.sql.bind.tables import bind_from
 from dpsql.sql.naming import column_name
@@ -261,7 +261,7 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
         node = Sort(node, tuple(order))
     limit, offset = limit_of(select, context)
     if limit is not None or offset:
-        node = Limit(node, limit, offset)
+        node = Limit(node, limit, offset, limit_place(select, context))
     if extra:
         last = tuple(context.ids.field(f.name, f.type) for f in visible)
         node = Project(node, last, tuple(f.column() for f in visible))

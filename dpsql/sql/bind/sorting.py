@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.errors import SqlError
+from dpsql.errors import Span, SqlError
 from dpsql.ir.expr import Expr, SortKey
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Context
@@ -36,6 +36,11 @@ def limit_of(query: exp.Expr, context: Context) -> tuple[int | None, int]:
         fetch = limit.args.get("count")
         return (1 if fetch is None else _whole(fetch, "FETCH", context)), _offset(offset, context)
     return (None if limit is None else _whole(limit.expression, "LIMIT", context)), _offset(offset, context)
+
+
+def limit_place(query: exp.Expr, context: Context) -> Span | None:
+    clause = query.args.get("limit") or query.args.get("offset")
+    return None if clause is None else context.at(clause)
 
 
 def _offset(offset: exp.Expr | None, context: Context) -> int:

@@ -18,6 +18,7 @@ from dpsql.ir.scoping import free_columns
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block, ScalarJoin
 from dpsql.sql.bind.calls import conditions_are_boolean
+from dpsql.sql.bind.gather import gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ def plain_condition(node: exp.Expr, block: Block) -> Expr:
 
 
 def apply(node: Node, found: list[Condition], block: Block) -> Node:
-    """Filters first, then semi-joins: fewer rows meet the joins."""
-    for condition in found:
-        if not isinstance(condition, Semi):
-            node = Filter(join_scalars(node, [condition], block), condition)
+    """Conditions that tie the tables of FROM go into their joins, then filters, then semi-joins."""
+    node, filters = gathered(node, [condition for condition in found if not isinstance(condition, Semi)])
+    for test in filters:
+        node = Filter(join_scalars(node, [test], block), test)
     for condition in found:
         if isinstance(condition, Semi):
             node = SemiJoin(join_scalars(node, [condition.on], block), condition.right, condition.on, condition.anti)

@@ -46,7 +46,10 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
             name = alias.this.name if alias is not None and alias.this is not None else ""
             node, source = _renamed(node, name, _alias_columns(alias), item, context)
         case exp.Values():
-            node, source = _values(item, context, env)
+            node = bind_values(item, context, env)
+            alias = item.args.get("alias")
+            name = alias.this.name if alias is not None and alias.this is not None else ""
+            node, source = _renamed(node, name, _alias_columns(alias), item, context)
         case _:
             raise Refused(
                 f"{type(item).__name__} cannot stand in FROM", code=120, at=context.at(item), fix="Name a table."
@@ -134,7 +137,8 @@ def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
     return context.views[fold(view)]
 
 
-def _values(values: exp.Values, context: Context, env: Env) -> tuple[Node, Source]:
+def bind_values(values: exp.Values, context: Context, env: Env) -> Node:
+    """The rows of VALUES in their order, each column with the type its cells have in common."""
     block = Block(context, env, Scope(()))
     rows = [[bind_expr(cell, block) for cell in row.expressions] for row in values.expressions]
     width = len(rows[0])
@@ -154,19 +158,28 @@ def _values(values: exp.Values, context: Context, env: Env) -> tuple[Node, Sourc
                 )
             type_ = joint
         types.append(type_)
-    node: Node | None = None
+    lines: list[Node] = []
     for row in rows:
         cells = tuple(
             cell if cell.type == type_ else functions.make("cast", (cell,), at=None, to=type_)
             for cell, type_ in zip(row, types, strict=True)
         )
-        one = Project(OneRow(), tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types)), cells)
-        fields = tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types))
-        node = one if node is None else SetOp("union", True, node, one, fields)
-    assert node is not None
-    alias = values.args.get("alias")
-    name = alias.this.name if alias is not None and alias.this is not None else ""
-    return _renamed(node, name, _alias_columns(alias), values, context)
+        lines.append(Project(OneRow(), _numbered(types, context), cells))
+    return _stacked(lines, types, context)
+
+
+def _numbered(types: list[Type], context: Context) -> tuple[Field, ...]:
+    """DuckDB's names for the columns of VALUES."""
+    return tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types))
+
+
+def _stacked(lines: list[Node], types: list[Type], context: Context) -> Node:
+    """UNION ALL in order, as a balanced tree: its depth is the logarithm of the number of rows."""
+    if len(lines) == 1:
+        return lines[0]
+    half = len(lines) // 2
+    left, right = (_stacked(part, types, context) for part in (lines[:half], lines[half:]))
+    return SetOp("union", True, left, right, _numbered(types, context))
 
 
 def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) -> tuple[Node, Scope]:
@@ -199,7 +212,7 @@ def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) 
         join_kind = "cross"
     if join_kind not in ("inner", "cross") and on is None:
         raise SqlError("an outer join needs ON or USING", code=105, at=context.at(join), fix="Add ON a.x = b.x.")
-    return Join(left, right, join_kind, on), joined
+    return Join(left, right, join_kind, on, context.at(join.this)), joined
 
 
 def _distinct_aliases(join: exp.Join, left: Scope, right: Scope, context: Context) -> None:
