@@ -154,16 +154,22 @@ _SPECS = (
         settable=False,
     ),
 )
+CONFIRM_ABOVE = OptionSpec(
+    name="confirm_above", takes="a number from 1e-9 to 1e6", example="confirm_above = 0.5", check=_epsilon
+)
 OPTIONS: Mapping[str, OptionSpec] = MappingProxyType({spec.name: spec for spec in _SPECS})
-SETTABLE = tuple(spec.name for spec in _SPECS if spec.settable)
+# With SET: the options that are not about one query's columns, and what an interface asks itself.
+SETTINGS: Mapping[str, OptionSpec] = MappingProxyType(
+    {spec.name: spec for spec in (*_SPECS, CONFIRM_ABOVE) if spec.settable}
+)
 
 
 def option(
     name: str, raw: Raw, *, at: Span | None = None, name_at: Span | None = None, setting: bool = False
 ) -> Option:
     """The validated option; SqlError 119 for an unknown name, and for a value that does not fit it."""
-    spec = OPTIONS.get(fold(name))
-    if spec is None or (setting and not spec.settable):
+    spec = (SETTINGS if setting else OPTIONS).get(fold(name))
+    if spec is None:
         raise _unknown(name, setting, name_at or at)
     value = spec.check(raw)
     if value is None:
@@ -178,7 +184,7 @@ def option(
 
 
 def _unknown(name: str, setting: bool, at: Span | None) -> SqlError:
-    known = SETTABLE if setting else tuple(OPTIONS)
+    known = tuple(SETTINGS if setting else OPTIONS)
     near = did_you_mean(name, known)
     return SqlError(
         f"there is no {'setting' if setting else 'option'} {name[:40]}",

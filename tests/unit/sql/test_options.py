@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.errors import SqlError
-from dpsql.sql.options import OPTIONS, SETTABLE, number, option, raw_of
+from dpsql.sql.options import OPTIONS, SETTINGS, number, option, raw_of
 from dpsql.sql.parse import parse
 
 
@@ -22,9 +22,9 @@ def test_every_option_shows_an_example_that_works(name: str) -> None:
         assert list(statement.options) == [name]
 
 
-@pytest.mark.parametrize("name", SETTABLE)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_every_setting_can_be_set(name: str) -> None:
-    example = OPTIONS[name].example
+    example = SETTINGS[name].example
     for text in (f"SET {example}", f"set {example.replace('=', 'TO')};"):
         statement = parse(text)
         assert statement.kind == "set"
