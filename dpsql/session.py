@@ -18,21 +18,22 @@ from dpsql.accounting.ledger import Ledger
 from dpsql.catalog.budget import with_budget
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
-from dpsql.catalog.model import Catalog, DatabaseSource, FileSource, TableSpec, fold
+from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.domain.facts import Atom
 from dpsql.domain.types import Type
 from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.vault import Vault
-from dpsql.errors import InterfaceError, SourceError
+from dpsql.errors import InterfaceError
 from dpsql.ir.nodes import Scan
-from dpsql.plan.render.bounding import as_key
 from dpsql.plan.render.clean import cleaned
+from dpsql.plan.render.keys import as_key
 from dpsql.plan.transport import is_text
 from dpsql.privacy.settings import MechanismChoice, QuerySettings
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.statement import Option, Statement, Weights
+from dpsql.table_sources import declared_source, overrides
 
 USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
 
@@ -121,7 +122,7 @@ class Session:
 
     def source_of(self, table: TableSpec) -> sources.Source:
         given = self.overrides.get(fold(table.name))
-        return given if given is not None else _declared_source(table)
+        return given if given is not None else declared_source(table)
 
     def load_public(self, name: str) -> str:
         """The scratch table with a public table's cleaned rows; read once per session."""
@@ -222,14 +223,14 @@ def open_session(
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
     if budget is not None:
         described = with_budget(described, budget)
-    overrides = _overrides(described, source)
+    given = overrides(described, source)
     book = None if exact else _ledger(described, ledger, new_epoch=new_epoch, strict_caps=strict_caps)
     return Session(
         catalog=described,
         ledger=book,
         analyst=analyst,
         defaults=Defaults(epsilon=epsilon, delta=delta),
-        overrides=overrides,
+        overrides=given,
         source_given=source is not None,
         exact=exact,
         metadata=fingerprint(described),
@@ -239,8 +240,8 @@ def open_session(
 
 
 def _ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, strict_caps: bool) -> Ledger:
-    beside = None if catalog.path is None else catalog.path.with_name(catalog.path.name + ".ledger")
-    path = catalog.ledger or beside
+    beside = _beside(catalog)
+    path = ledger_path_of(catalog)
     if given is not None:
         wanted = Path(given).absolute()
         if catalog.ledger is not None and wanted != catalog.ledger:
@@ -259,6 +260,15 @@ def _ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, stri
     return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, strict_caps=strict_caps)
 
 
+def ledger_path_of(catalog: Catalog) -> Path | None:
+    """Where the catalog's ledger is: where it says, else beside the YAML; None for a catalog without a file."""
+    return catalog.ledger or _beside(catalog)
+
+
+def _beside(catalog: Catalog) -> Path | None:
+    return None if catalog.path is None else catalog.path.with_name(catalog.path.name + ".ledger")
+
+
 def account_of(catalog: Catalog) -> Account:
     budget, analysts = catalog.budget, catalog.analysts
     return Account(
@@ -271,95 +281,6 @@ def account_of(catalog: Catalog) -> Account:
         per=budget.per,
         analysts=None if analysts is None else {name: (cap.epsilon, cap.delta) for name, cap in analysts.items()},
     )
-
-
-def _overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
-    """source= of connect(): {table: frame or path}, a .duckdb file, or one frame for a catalog with one table."""
-    if source is None:
-        return {}
-    if isinstance(source, str | Path):
-        return _from_path(catalog, source)
-    if isinstance(source, Mapping) and all(isinstance(key, str) for key in source):
-        names = {fold(name): value for name, value in source.items()}
-        known = {spelling: table for table in catalog.tables for spelling in (fold(table.name),)}
-        resolved: dict[str, sources.Source] = {}
-        unknown: list[str] = []
-        for name, value in names.items():
-            table = known.get(name) or catalog.table(name)
-            if table is None:
-                unknown.append(name)
-            else:
-                resolved[fold(table.name)] = _source_from(value)
-        if unknown and not resolved and len(catalog.tables) == 1:
-            return {fold(catalog.tables[0].name): sources.Frame(data=source)}  # a dict of arrays is a frame
-        if unknown:
-            raise InterfaceError(
-                f'source names "{unknown[0]}", which is no table of the metadata',
-                fix=f"The tables are: {', '.join(t.name for t in catalog.tables)}.",
-            )
-        return resolved
-    kind = type(source)
-    if kind.__module__.startswith("pyspark"):
-        raise SourceError("Spark is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame.")
-    if len(catalog.tables) != 1:
-        raise InterfaceError(
-            "one frame is given for several tables", fix="Say which is which: source={'visits': frame, …}."
-        )
-    return {fold(catalog.tables[0].name): sources.Frame(data=source)}
-
-
-def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source]:
-    text = str(source)
-    if "://" in text:
-        scheme = text.split("://", 1)[0]
-        raise SourceError(
-            f"{scheme} is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame."
-        )
-    if text.endswith((".duckdb", ".db", ".ddb")):
-        return {
-            fold(table.name): sources.Database(path=Path(text), schema="main", table=table.name)
-            for table in catalog.tables
-        }
-    if len(catalog.tables) == 1:
-        return {fold(catalog.tables[0].name): _source_from(source)}
-    raise InterfaceError(
-        "one file is given for several tables", fix="Say which is which: source={'visits': 'visits.parquet', …}."
-    )
-
-
-def _source_from(value: object) -> sources.Source:
-    if isinstance(value, sources.Files | sources.Database | sources.Frame):
-        return value
-    if isinstance(value, str | Path):
-        kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
-        return sources.Files(paths=(Path(value),), kind=kind)  # type: ignore[arg-type]  # one of the two words
-    return sources.Frame(data=value)
-
-
-def _declared_source(table: TableSpec) -> sources.Source:
-    declared = table.source
-    unit = frozenset() if table.unit_column is None else frozenset({table.unit_column})
-    match declared:
-        case FileSource():
-            form = declared.format
-            return sources.Files(
-                paths=declared.paths,
-                kind=declared.kind,  # type: ignore[arg-type]  # the loader admits parquet and csv
-                delimiter=form.delimiter,
-                quote=form.quote,
-                escape=form.escape,
-                header=form.header,
-                names=() if form.header else tuple(c.name for c in table.columns),
-                exact_text=unit,
-            )
-        case DatabaseSource():
-            return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])
-        case None:
-            raise SourceError(
-                f"table {table.name} has no source",
-                code=310,
-                fix=f"Add `source:` to it in the metadata, or connect(…, source={{'{table.name}': frame}}).",
-            )
 
 
 def _scan_of(spec: TableSpec) -> Scan:

@@ -1,0 +1,1 @@
+"""What users read: one Markdown file a topic, shipped with the package."""

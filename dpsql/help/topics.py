@@ -1,0 +1,97 @@
+"""The topics of `dpsql help`, and how a word finds one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpsql.errors import InterfaceError
+
+HERE = Path(__file__).parent
+# In the order in which a newcomer may want them. What is not listed here comes last.
+ORDER = ("owners", "analysts", "shell", "metadata", "bounds", "sql", "aggregates", "functions", "settings", "refusals")
+_HEADING = re.compile(r"^## .*$", re.M)
+
+
+def _titles() -> Mapping[str, str]:
+    """Each topic's name and its first heading."""
+    found = {path.stem: _title(path) for path in sorted(HERE.glob("*.md"))}
+    ordered = [name for name in ORDER if name in found]
+    return {name: found[name] for name in [*ordered, *(name for name in found if name not in ORDER)]}
+
+
+def _title(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.readline().lstrip("# ").strip()
+
+
+TOPICS = _titles()
+
+
+def overview() -> str:
+    """The list of topics."""
+    width = max(map(len, TOPICS)) + 2
+    lines = [f"    {name.ljust(width)}{title}" for name, title in TOPICS.items()]
+    return "\n".join(
+        [
+            "# dpsql help",
+            "",
+            "`dpsql help TOPIC`, also for an error code (`dpsql help DPSQL-103`), a function or a command:",
+            "",
+            *lines,
+        ]
+    )
+
+
+def topic_text(word: str) -> str:
+    """A topic; the section on an error code; what there is about a function, aggregate or setting."""
+    name = word.strip().strip("`").lower()
+    if name in TOPICS:
+        return (HERE / f"{name}.md").read_text(encoding="utf-8").rstrip()
+    number = re.fullmatch(r"(?:dpsql-)?(\d{3})", name)
+    found = section("errors", f"DPSQL-{number[1]}") if number else command_section(name) or row(name)
+    if found:
+        return found
+    raise unknown(word)
+
+
+def section(topic: str, heading: str) -> str:
+    """A `##` section of a topic, found by the first word of its heading; nothing if there is none."""
+    text = (HERE / f"{topic}.md").read_text(encoding="utf-8")
+    starts = [*_HEADING.finditer(text)]
+    for i, start in enumerate(starts):
+        if start[0].removeprefix("## ").partition(" ")[0] == heading:
+            end = starts[i + 1].start() if i + 1 < len(starts) else len(text)
+            return text[start.start() : end].rstrip()
+    return ""
+
+
+def command_section(name: str) -> str:
+    """The `--help` of a command."""
+    text = (HERE / "commands.md").read_text(encoding="utf-8")
+    return section("commands", name) if f"## {name}\n" in text else ""
+
+
+def row(name: str) -> str:
+    """The rows of the reference tables in whose first cell the word stands."""
+    wanted = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
+    rows = []
+    for topic in ("aggregates", "functions", "settings"):
+        for line in (HERE / f"{topic}.md").read_text(encoding="utf-8").splitlines():
+            first = line.replace("\\|", "\x00").split("|")
+            if line.startswith("| ") and len(first) > 2 and wanted.search(first[1]):
+                rows.append(line.strip("| ").replace("\\|", "|").replace(" | ", ": "))
+    return "\n\n".join(rows)
+
+
+def unknown(word: str) -> InterfaceError:
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), [*TOPICS], n=1, cutoff=0.6)
+    return InterfaceError(
+        f'there is no help on "{word[:40]}"',
+        code=608,
+        why=f'Did you mean "{near[0]}"?' if near else "",
+        fix=f"The topics are {', '.join(TOPICS)}; also error codes, functions and commands.",
+    )

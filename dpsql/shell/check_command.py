@@ -1,0 +1,54 @@
+"""`dpsql check METADATA`: whether the metadata is right, what in it may not be meant, whether the source fits it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpsql.shell.commands import CONTEXT
+from dpsql.shell.voice import Exit, warn
+
+DECLARED = "declared"
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("metadata")
+@click.option(
+    "--source",
+    multiple=True,
+    is_flag=False,
+    flag_value=DECLARED,
+    metavar="[[TABLE=]PATH]",
+    help="Compare with the source's columns: this one, or the metadata's own.",
+)
+def check(metadata: str, source: tuple[str, ...]) -> int:
+    """Check metadata: all problems at once, then what is allowed and probably not meant.
+
+    With --source the columns of the data are compared too (names and types, never a value).
+    """
+    from dpsql.catalog.lint import lint
+    from dpsql.catalog.load import load
+    from dpsql.shell.opening import check_path
+
+    check_path(metadata)
+    catalog = load(metadata)
+    for warning in lint(catalog):
+        warn(warning)
+    private = sum(not table.public for table in catalog.tables)
+    print(f"{metadata}: dataset {catalog.dataset}, {len(catalog.tables)} tables ({private} private): in order")
+    return _compare(catalog, source) if source else Exit.OK
+
+
+def _compare(catalog: Any, source: tuple[str, ...]) -> int:
+    from dpsql.shell.drift import drift
+    from dpsql.shell.opening import source_of
+
+    given = source_of([word for word in source if word != DECLARED])
+    found = drift(catalog, given)
+    for difference in found:
+        warn(difference.text)
+    broken = any(difference.breaks for difference in found)
+    if not found:
+        print("the sources have every column, with types that fit")
+    return Exit.METADATA if broken else Exit.OK

@@ -1,0 +1,70 @@
+"""The commands and where each lives: imported when it is called, so that `dpsql --help` is quick."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+import click
+
+COMMANDS: Mapping[str, str] = {
+    "query": "query_command",
+    "explain": "query_command",
+    "check": "check_command",
+    "init": "init_command",
+    "budget": "owner",
+    "releases": "owner",
+    "ledger": "owner",
+    "void": "owner",
+    "demo": "demo_command",
+    "help": "help_command",
+    "completion": "completion_command",
+}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+EXITS = (
+    "\b\nExit codes: 0 ok, 1 refused or failed, 2 usage, 3 metadata, 4 budget exhausted, 5 cannot open,\n"
+    "70 a bug in dpsql, 130 interrupted."
+)
+
+
+class DefaultGroup(click.Group):
+    """A group whose first word may be left out: then it is `default`'s."""
+
+    default = ""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if not args or (args[0] not in self.list_commands(ctx) and args[0] not in own):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+class Root(DefaultGroup):
+    default = "query"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"dpsql.shell.{COMMANDS[cmd_name]}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage("dpsql", "[METADATA] [-c SQL | -f FILE]…", "Usage: ")
+        formatter.write_usage("dpsql", "COMMAND …", "       ")
+
+
+@click.command(cls=Root, context_settings=CONTEXT, epilog=EXITS)
+@click.version_option(package_name="dpsql", message="dpsql %(version)s")
+def root() -> None:
+    """Ask tables about people: SQL whose answers are differentially private.
+
+    \b
+    dpsql demo                          a shell over made-up data
+    dpsql metadata/hospital.yaml        a shell over yours
+    dpsql metadata/hospital.yaml -c "SELECT COUNT(*) FROM visits"
+    """

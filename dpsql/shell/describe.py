@@ -1,0 +1,77 @@
+"""What the catalog and the function tables say, as text. Nothing here has seen data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
+from dpsql.explanation import bounds_text
+from dpsql.plan.dialects.literals import identifier
+from dpsql.sql.bind.scope import unknown_table
+
+
+def schema(catalog: Catalog, name: str | None = None) -> str:
+    """The tables as CREATE TABLE, each line with what the metadata says about it."""
+    if name is None:
+        views = [f"CREATE VIEW {plain(view)} AS {sql};" for view, sql in catalog.views.items()]
+        return "\n\n".join([*(_table(table) for table in catalog.tables), *views])
+    if fold(name) in map(fold, catalog.views):
+        view = next(view for view in catalog.views if fold(view) == fold(name))
+        return f"CREATE VIEW {plain(view)} AS {catalog.views[view]};"
+    table = catalog.table(name)
+    if table is None:
+        raise unknown_table(name, [t.name for t in catalog.tables], None)
+    return _table(table)
+
+
+def _table(table: TableSpec) -> str:
+    lines = [f"CREATE TABLE {plain(table.name)} (" + (f"  -- {note}" if (note := _table_note(table)) else "")]
+    width = max((len(_column(column)) for column in table.columns), default=0) + 1
+    last = len(table.columns) - 1
+    for i, column in enumerate(table.columns):
+        text = _column(column) + ("," if i < last else "")
+        note = "; ".join(column_notes(table, column))
+        lines.append(f"  {text.ljust(width)}  -- {note}" if note else f"  {text}")
+    return "\n".join([*lines, ");"])
+
+
+def _table_note(table: TableSpec) -> str:
+    notes = [table.description] if table.description else []
+    if table.public:
+        notes.append("public")
+    elif table.caps is not None:
+        notes.append(f"a unit reaches {table.caps.max_groups} groups with {table.caps.max_rows} rows in each")
+    return "; ".join(notes)
+
+
+def _column(column: ColumnSpec) -> str:
+    return f"{plain(column.name)} {column.type}"
+
+
+def column_notes(table: TableSpec, column: ColumnSpec) -> Iterator[str]:
+    """What the metadata says about a column besides its type."""
+    if table.unit_column is not None and fold(table.unit_column) == fold(column.name):
+        yield "the unit"
+    bounds = bounds_text(column.type, column.interval)
+    if bounds:
+        yield bounds
+    if column.keys is not None:
+        yield f"{len(column.keys)} public keys"
+    if column.description:
+        yield column.description
+
+
+def plain(name: str) -> str:
+    """A name as SQL needs it: bare where that can be."""
+    return name if name.isascii() and name.isidentifier() else identifier(name)
+
+
+def functions(word: str = "") -> str:
+    """Aggregates and scalar functions whose name or description has the word."""
+    from dpsql.aggregates import AGGREGATES
+    from dpsql.sql.functions import FUNCTIONS
+
+    listed = [(a.signature, a.doc) for a in AGGREGATES] + [(f.signature, f.doc) for f in FUNCTIONS.values()]
+    found = [(s, d) for s, d in listed if word.lower() in f"{s} {d}".lower()]
+    width = min(40, max((len(signature) for signature, _ in found), default=0))
+    return "\n".join(f"{signature.ljust(width)}  {doc}" for signature, doc in found) or f'nothing has "{word}" in it'

@@ -1,0 +1,74 @@
+"""`dpsql init SOURCE`: a first YAML from names and types alone. What only the owner can know is a TODO."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from dpsql.shell.commands import CONTEXT
+from dpsql.shell.voice import Exit, say
+
+DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--table", metavar="NAME", help="Which table of a .duckdb file, such as main.visits.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
+def init(source: Path, table: str | None, output: Path | None) -> int:
+    """Begin metadata for a Parquet, CSV or .duckdb file.
+
+    Names and types of columns are read, no value: bounds, keys and caps taken from the data would give it away.
+    """
+    from dpsql.catalog.scaffold import scaffold
+
+    columns = columns_of(source, table)
+    name = table.rpartition(".")[2] if table else source.stem
+    folder = output.parent if output is not None else Path()
+    place = os.path.relpath(source, folder)
+    text = scaffold(name, columns, place)
+    if source.suffix in DATABASE_ENDINGS:
+        schema_name = table if table and "." in table else f"main.{name}"
+        text = text.replace(f"source: {place}\n", f"source: {{database: {place}, table: {schema_name}}}\n")
+    if output is None:
+        print(text, end="")
+    else:
+        _create(output, text)
+        say(f"{output} is begun: fill in each TODO, then `dpsql check {output} --source`")
+    return Exit.OK
+
+
+def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
+    """(name, engine type) of each column."""
+    from dpsql.engine import sources
+    from dpsql.engine.vault import Vault
+    from dpsql.errors import InterfaceError
+
+    found: sources.Source
+    if source.suffix in DATABASE_ENDINGS:
+        if table is None:
+            raise InterfaceError(
+                f"{source} may have several tables", code=605, fix="Say which one: --table main.visits."
+            )
+        schema, _, name = table.rpartition(".")
+        found = sources.Database(path=source, schema=schema or "main", table=name)
+    elif source.name.lower().endswith((".csv", ".csv.gz", ".tsv")):
+        found = sources.Files(paths=(source,), kind="csv", delimiter="\t" if source.suffix == ".tsv" else ",")
+    else:
+        found = sources.Files(paths=(source,), kind="parquet")
+    with Vault.open({"t": found}) as vault:
+        return [(column.name, column.type) for column in vault.columns("t")]
+
+
+def _create(path: Path, text: str) -> None:
+    from dpsql.errors import InterfaceError
+
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InterfaceError(f"{path} exists already", code=605, fix="Name another file, or remove it.") from None
+    except OSError as error:
+        raise InterfaceError(f"{path} cannot be written: {error.strerror}", code=605, fix="Check the folder.") from None

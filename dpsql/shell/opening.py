@@ -1,0 +1,95 @@
+"""From a command's words to a connection, a catalog, a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpsql.errors import CatalogError, InterfaceError, Problem
+from dpsql.shell.voice import did_you_mean, warn
+
+CATALOG_ENDINGS = (".yaml", ".yml")
+SQLITE = b"SQLite format 3\x00"
+
+
+@contextmanager
+def connection_of(metadata: str, given: Mapping[str, Any]) -> Iterator[Any]:
+    """A connection as the options of a command ask for it, closed at the end."""
+    import dpsql
+
+    check_path(metadata)
+    sources = source_of(given.get("source") or ())
+    connection = dpsql.connect(
+        metadata,
+        source=sources,
+        analyst=given.get("analyst"),
+        epsilon=given.get("epsilon"),
+        delta=given.get("delta"),
+        budget=budget_of(given.get("budget")),
+        ledger=given.get("ledger"),
+        memory_limit=given.get("memory_limit"),
+        threads=given.get("threads"),
+    )
+    try:
+        for _, notice in connection.messages:
+            warn(str(notice))
+        if given.get("confirm_above") is not None:
+            connection.execute(f"SET confirm_above = {number_text(given['confirm_above'], '--confirm-above')}")
+        yield connection
+    finally:
+        connection.close()
+
+
+def number_text(text: str, option: str) -> str:
+    from dpsql.sql.options import number
+
+    if number(text) is None:
+        raise InterfaceError(f"{option} takes a number, not {text[:40]!r}", code=119, fix=f"Write {option} 0.5.")
+    return text
+
+
+def budget_of(text: str | None) -> float | None:
+    return None if text is None else float(number_text(text, "--budget"))
+
+
+def source_of(words: Sequence[str]) -> object:
+    """None, one path, or {table: path}."""
+    if not words:
+        return None
+    if len(words) == 1 and "=" not in words[0]:
+        return words[0]
+    pairs = [word.partition("=") for word in words]
+    wrong = next((word for word, (_, equals, _) in zip(words, pairs, strict=True) if not equals), None)
+    if wrong is not None:
+        raise InterfaceError(f"--source {wrong} does not say which table", fix="Write --source TABLE=PATH for each.")
+    return {table: path for table, _, path in pairs}
+
+
+def check_path(metadata: str) -> None:
+    """CatalogError for a path that is no file, with a file of nearly that name."""
+    path = Path(metadata)
+    if path.is_file():
+        return
+    what = "this is a folder, not a file" if path.is_dir() else "there is no such file"
+    folders = [path] if path.is_dir() else [path.parent, Path("metadata"), Path()]
+    near = [str(f) for folder in folders for f in sorted(folder.glob("*")) if f.suffix in CATALOG_ENDINGS]
+    fix = did_you_mean(metadata, near).strip() or (f"There are {', '.join(near[:5])}." if near else "Check the path.")
+    raise CatalogError([Problem(metadata, what, fix)])
+
+
+def ledger_path(place: str) -> Path:
+    """The ledger a command names: by its file, or by the metadata whose ledger it is."""
+    path = Path(place)
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(len(SQLITE)) == SQLITE:
+                return path
+    check_path(place)
+    from dpsql.catalog.load import load
+    from dpsql.session import ledger_path_of
+
+    found = ledger_path_of(load(path))
+    assert found is not None  # a catalog with a file has a place for its ledger
+    return found

@@ -1,0 +1,79 @@
+"""Bars with their error intervals, drawn with characters.
+
+    cardiology   ████████████████████████├──┼──┤   3717 ±108
+
+The bar ends where the interval begins; ┼ is the released value, ├ and ┤ are the ends of its 95 % interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from dpsql.shell.output.model import Mode, Page, is_number, numeric, shown
+
+BAR_WIDTH, LABEL_WIDTH = 50, 30
+
+
+def write(page: Page, out: TextIO) -> None:
+    columns = [i for i in range(len(page.names)) if numeric(page.rows, i) and not _is_label(page, i)]
+    if not columns:
+        out.write("nothing to plot: no column of the result is a measured number\n")
+    labels = _labels(page, [i for i in range(len(page.names)) if i not in columns])
+    for number, column in enumerate(columns):
+        if number:
+            out.write("\n")
+        _plot(page, column, labels, out)
+
+
+def _is_label(page: Page, column: int) -> bool:
+    """Numeric keys are labels: the columns before the first one with an interval, if that leaves something to draw."""
+    measured = [i for i, name in enumerate(page.names) if name in page.intervals]
+    return bool(measured) and column < measured[0]
+
+
+def _labels(page: Page, columns: Sequence[int]) -> list[str]:
+    return [", ".join(shown(row[i]) for i in columns)[:LABEL_WIDTH] for row in page.rows]
+
+
+def _plot(page: Page, column: int, labels: Sequence[str], out: TextIO) -> None:
+    name = page.names[column]
+    half = float(page.intervals.get(name, 0.0))
+    values = [float(row[column]) if is_number(row[column]) else None for row in page.rows]
+    present = [v for v in values if v is not None]
+    low, high = min(0.0, *(v - half for v in present)), max(0.0, *(v + half for v in present))
+    width = _bar_width(page.width)
+    label_width = max((len(label) for label in labels), default=0)
+    note = f" (95 % intervals: ±{shown(half)})" if half else ""
+    out.write(f"{shown(name)}{note}\n")
+    for label, value, row in zip(labels, values, page.rows, strict=True):
+        drawn = "" if value is None else bar(value, half, low, high, width)
+        out.write(f"{label.ljust(label_width)}  {drawn.ljust(width)}  {shown(row[column])}\n")
+
+
+def _bar_width(terminal: int | None) -> int:
+    return BAR_WIDTH if terminal is None else max(10, min(BAR_WIDTH, terminal - LABEL_WIDTH - 20))
+
+
+def bar(value: float, half: float, low: float, high: float, width: int) -> str:
+    """One bar on the scale from low to high, which has 0 and value ± half in it."""
+
+    def at(x: float) -> int:
+        return 0 if high == low else round((x - low) / (high - low) * (width - 1))
+
+    cells = [" "] * width
+    zero, end = at(0.0), at(value)
+    for i in range(min(zero, end), max(zero, end) + 1) if value else ():
+        cells[i] = "█"
+    if half:
+        left, right = at(value - half), at(value + half)
+        cells[left : right + 1] = "─" * (right - left + 1)
+        if right > left:
+            cells[left], cells[right] = "├", "┤"
+        cells[end] = "┼"
+    if low < 0 and cells[zero] == " ":
+        cells[zero] = "│"
+    return "".join(cells)
+
+
+PLOT = Mode(name="plot", doc="bars with their 95 % intervals", write=write, for_people=True)

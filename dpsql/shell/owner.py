@@ -1,0 +1,209 @@
+"""The owner's commands: budget, releases, ledger, void. They read the ledger, named by its file or its metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpsql.shell.commands import CONTEXT, DefaultGroup
+from dpsql.shell.query_command import MODE_NAMES
+from dpsql.shell.voice import Exit, say
+
+if TYPE_CHECKING:
+    from dpsql.accounting.ledger import Ledger
+
+MODE = click.option("-m", "--mode", type=click.Choice(MODE_NAMES), help="Table on a terminal, else csv.")
+OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Into a file.")
+ANALYST = click.option("--analyst", metavar="NAME", help="This analyst's cap; without it the dataset's.")
+WHY = click.option("--why", required=True, metavar="TEXT", help="Goes on record.")
+
+
+class BudgetGroup(DefaultGroup):
+    default = "show"
+
+
+@click.group(cls=BudgetGroup, context_settings=CONTEXT)
+def budget() -> None:
+    """What is spent and left; grant more, or limit.
+
+    \b
+    dpsql budget METADATA
+    dpsql budget grant METADATA --epsilon 2 --why "second survey wave"
+    """
+
+
+@budget.command("show", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@MODE
+@OUTPUT
+def show(place: str, mode: str | None, output: Path | None) -> int:
+    """What is spent and what is left (`show` may be left out)."""
+    with ledger_of(place, begin=True) as ledger:
+        balance = ledger.balance()
+        held = [(ledger.account.dataset, balance), *balance.per_analyst.items()]
+        rows = [
+            (account, what, _float(amount.epsilon), _float(amount.delta))
+            for account, one in held
+            for what, amount in (("total", one.total), ("spent", one.spent), ("left", one.left))
+        ]
+    _write(("account", "what", "epsilon", "delta"), rows, mode, output)
+    return Exit.OK
+
+
+def _amounts(function: Any) -> Any:
+    function = click.option("--delta", metavar="NUMBER", help="δ.")(function)
+    return click.option("--epsilon", metavar="NUMBER", help="ε.")(function)
+
+
+@budget.command("grant", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@_amounts
+@ANALYST
+@WHY
+def grant(place: str, epsilon: str | None, delta: str | None, analyst: str | None, why: str) -> int:
+    """Raise a cap by this much, beyond what the metadata says, on record."""
+    if epsilon is None and delta is None:
+        raise click.UsageError("grant what? Give --epsilon or --delta.")
+    with ledger_of(place) as ledger:
+        ledger.grant(analyst=analyst, epsilon=_exact(epsilon), delta=_exact(delta), why=why)
+        say(f"granted; left now: {_left(ledger, analyst)}")
+    return Exit.OK
+
+
+@budget.command("limit", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@_amounts
+@ANALYST
+@WHY
+def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | None, why: str) -> int:
+    """Keep a cap at most at this, whatever metadata and grants say; without amounts, lift such a limit."""
+    with ledger_of(place) as ledger:
+        ledger.limit(analyst=analyst, epsilon=_exact(epsilon), delta=_exact(delta), why=why)
+        say(f"limited; left now: {_left(ledger, analyst)}")
+    return Exit.OK
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@click.option("--analyst", metavar="NAME", help="Only this analyst's.")
+@MODE
+@OUTPUT
+def releases(place: str, analyst: str | None, mode: str | None, output: Path | None) -> int:
+    """Every charge: when, who, what it cost, what became of it, what was measured."""
+    from dpsql.shell.releases import COLUMNS, release_rows
+
+    with ledger_of(place) as ledger:
+        rows = [row for row in release_rows(ledger.rows()) if analyst is None or row[2] == analyst]
+    _write(COLUMNS, rows, mode, output)
+    return Exit.OK
+
+
+@click.group(context_settings=CONTEXT)
+def ledger() -> None:
+    """Verify or export the record of all charges."""
+
+
+@ledger.command("verify", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@click.option("--head", metavar="COUNT:HASH", help="A head you kept elsewhere; finds a ledger rewritten as a whole.")
+def verify(place: str, head: str | None) -> int:
+    """Read the whole ledger again; name the first entry that is not as it was written."""
+    from dpsql.accounting.ledger import Ledger
+    from dpsql.errors import TamperedLedger
+    from dpsql.shell.opening import ledger_path
+
+    path = ledger_path(place)
+    bad = Ledger.verify_file(path, head)
+    if bad is not None:
+        raise TamperedLedger(
+            f"the ledger was changed: {path}", why=str(bad), fix="Restore it from a copy whose head you know."
+        )
+    with ledger_of(place) as opened:
+        print(f"in order; head {opened.head()}")
+    return Exit.OK
+
+
+@ledger.command("export", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@OUTPUT
+def export(place: str, output: Path | None) -> int:
+    """Everything but the released rows, as JSON, with the hashes to check it by."""
+    with ledger_of(place) as opened:
+        text = json.dumps(opened.export(), indent=1, ensure_ascii=False)
+    if output is None:
+        print(text)
+    else:
+        output.write_text(text + "\n", encoding="utf-8")
+    return Exit.OK
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@click.argument("charge", type=int)
+@WHY
+def void(place: str, charge: int, why: str) -> int:
+    """Give back a charge whose run never began (see `dpsql releases`), on record."""
+    with ledger_of(place) as opened:
+        opened.void(charge, why)
+        say(f"charge {charge} is void; left now: {_left(opened, None)}")
+    return Exit.OK
+
+
+@contextmanager
+def ledger_of(place: str, *, begin: bool = False) -> Iterator[Ledger]:
+    """An existing ledger, named by its file or by its metadata. begin: begin the metadata's if it is not there yet."""
+    from dpsql.accounting.ledger import Ledger
+    from dpsql.shell.opening import ledger_path
+
+    path = ledger_path(place)
+    if begin and not path.exists():
+        from dpsql.catalog.load import load
+        from dpsql.session import account_of
+
+        opened = Ledger.open(path, account_of(load(place)))
+    else:
+        opened = Ledger.inspect(path)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _left(opened: Ledger, analyst: str | None) -> str:
+    from dpsql.shell.summary import amounts
+
+    balance = opened.balance(analyst)
+    held = balance if analyst is None else balance.per_analyst.get(analyst, balance)
+    from dpsql.result import CostReport
+
+    return amounts(CostReport(epsilon=_float(held.left.epsilon), delta=_float(held.left.delta)))
+
+
+def _exact(text: str | None) -> Fraction | None:
+    from dpsql.sql.options import number
+
+    if text is None:
+        return None
+    value = number(text)
+    if value is None:
+        raise click.UsageError(f"{text[:40]!r} is not a number")
+    return value
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _write(names: tuple[str, ...], rows: list[tuple[Any, ...]], mode: str | None, output: Path | None) -> None:
+    from dpsql.shell.output import mode_named
+    from dpsql.shell.results import Results
+
+    results = Results(mode=None if mode is None else mode_named(mode), path=output)
+    results.check()
+    results.write(results.plain_page(names, rows))

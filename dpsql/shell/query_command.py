@@ -1,0 +1,145 @@
+"""`dpsql [METADATA]` (or `dpsql query`): a prompt, or statements from -c, -f and standard input; and `dpsql explain`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dpsql.shell.commands import COMMANDS, CONTEXT
+from dpsql.shell.voice import Exit, is_terminal, usage
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODE_NAMES = ("table", "line", "csv", "json", "jsonl", "markdown", "html", "parquet", "plot")
+
+CONNECTING = (
+    click.option("--metadata", "metadata_option", metavar="FILE", help="The metadata, where it is not the first word."),
+    click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="The data, where the metadata does not say."),
+    click.option("--analyst", metavar="NAME", help="Who asks, where the metadata lists analysts."),
+    click.option("--epsilon", metavar="NUMBER", help="ε of each query that does not say."),
+    click.option("--delta", metavar="NUMBER", help="δ of each query that does not say."),
+    click.option("--budget", metavar="NUMBER", help="The total ε, for metadata that has no budget (SmartNoise's)."),
+    click.option("--ledger", metavar="FILE", help="The ledger, where the metadata does not say."),
+    click.option("--memory-limit", metavar="SIZE", help="Memory the engine may use, such as 4GB."),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads the engine may use."),
+)
+SHOWING = (
+    click.option(
+        "-m", "--mode", type=click.Choice(MODE_NAMES), help="How results look; table on a terminal, else csv."
+    ),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results into a file."),
+    click.option("-q", "--quiet", is_flag=True, help="Do not say what results cost."),
+)
+RUNNING = (
+    click.option("-c", "--command", multiple=True, metavar="SQL", help="Run these statements; may be repeated."),
+    click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a file's statements; - is stdin."),
+    click.option("--dry-run", is_flag=True, help="Explain each query instead of running it; nothing is charged."),
+    click.option("--confirm-above", metavar="EPSILON", help="Ask before a query that costs more than this."),
+    click.option("--yes", is_flag=True, help="Answer yes to what --confirm-above asks."),
+    click.option("--timing", is_flag=True, help="Say how long each statement took."),
+)
+
+
+def options(*groups: tuple[Any, ...]) -> Callable[[F], F]:
+    """All options of these groups, in order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed([option for group in groups for option in group]):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("metadata", required=False)
+@options(RUNNING, SHOWING, CONNECTING)
+def query(metadata: str | None, **given: Any) -> int:
+    """Ask: at a prompt, or with -c, -f or standard input. `query` itself may be left out.
+
+    METADATA is the YAML file that describes the tables. stdout is data; everything else is on stderr.
+    """
+    from dpsql.shell.opening import connection_of
+
+    found = given["metadata_option"] or metadata
+    if given["metadata_option"] and metadata:
+        return usage(f"{metadata!r} is one word too many: --metadata says the file already")
+    if found is None:
+        return usage("which metadata? Name its YAML file, or try `dpsql demo`")
+    problem = not_metadata(found)
+    if problem:
+        return usage(problem)
+    with connection_of(found, given) as connection:
+        return converse(connection, given)
+
+
+def not_metadata(word: str) -> str:
+    """What is wrong with a first word that is neither a command nor a file that could be metadata."""
+    from dpsql.shell.voice import did_you_mean
+
+    path = Path(word)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return ""
+    return f'there is no command and no file "{word[:60]}".' + did_you_mean(word, tuple(COMMANDS))
+
+
+def converse(connection: Any, given: dict[str, Any]) -> int:
+    """The conversation of one connection: a script's, or a person's at a prompt."""
+    from dpsql.shell.output import BY_NAME
+    from dpsql.shell.prompt import ask_on_terminal, loop, terminal_reader, welcome
+    from dpsql.shell.results import Results
+    from dpsql.shell.shell import Shell
+
+    shell = Shell(
+        connection=connection,
+        results=Results(mode=BY_NAME.get(given["mode"] or ""), path=given["output"]),
+        quiet=given["quiet"],
+        timing=given["timing"],
+        dry_run=given["dry_run"],
+    )
+    at_terminal = is_terminal(sys.stdin)
+    if given["yes"]:
+        shell.ask = lambda question: True
+    elif at_terminal:
+        shell.ask = ask_on_terminal
+    if given["command"] or given["files"] or not at_terminal:
+        _script(shell, given)
+    else:
+        welcome(shell)
+        loop(shell, terminal_reader(shell))
+    if shell.dry_run:
+        shell.say_dry_run()
+    return Exit.OK
+
+
+def _script(shell: Any, given: dict[str, Any]) -> None:
+    from dpsql.shell.batch import read_file, run_text
+    from dpsql.shell.own import Quit
+
+    texts = [(text, "") for text in given["command"]]
+    texts += [(read_file(Path(file)), file) for file in given["files"]]
+    try:
+        for text, name in texts or [(sys.stdin.read(), "")]:
+            run_text(shell, text, name=name)
+    except Quit:
+        return
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("metadata")
+@click.argument("sql")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
+@options(CONNECTING)
+def explain(metadata: str, sql: str, as_json: bool, **given: Any) -> int:
+    """What a query would cost and how noisy its answer would be. Free, and nothing private is read."""
+    from dpsql.shell.opening import connection_of
+
+    with connection_of(metadata, given) as connection:
+        explanation = connection.explain(sql.strip().rstrip(";"))
+        print(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else explanation)
+    return Exit.OK

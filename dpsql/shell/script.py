@@ -1,0 +1,77 @@
+"""Text taken apart into statements and the shell's own commands. Every statement is then parsed strictly by itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# What may stand before a statement, and the shortest stretches of a statement in which ; means nothing.
+_BLANK = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)+", re.DOTALL)
+_PIECE = re.compile(
+    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|[^'\";/-]+|[/-]", re.DOTALL
+)
+_OWN = re.compile(r"\\[^\s]|\.[A-Za-z?]")
+_WORDS = ("exit", "quit", "help")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One statement without its semicolon, or one line of the shell's own (`\\d`, `.mode csv`). line: where it starts."""
+
+    text: str
+    line: int
+    own: bool = False
+
+
+def split(text: str) -> tuple[list[Item], str]:
+    """The finished items, and the rest that no semicolon ends yet (blank if there is none)."""
+    items: list[Item] = []
+    start = 0
+    while True:
+        start = _skip(text, start)
+        if start >= len(text):
+            return items, ""
+        line = text.count("\n", 0, start) + 1
+        if _is_own(text, start):
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            items.append(Item(text=text[start:end].strip(), line=line, own=True))
+        else:
+            end = _end(text, start)
+            if end >= len(text):
+                return items, text[start:]
+            items.append(Item(text=text[start:end].rstrip(), line=line))
+        start = end + 1
+
+
+def items_of(text: str) -> list[Item]:
+    """All items of a finished text: the last statement needs no semicolon."""
+    items, rest = split(text)
+    if rest.strip():
+        items.append(Item(text=rest.rstrip(), line=text.count("\n", 0, len(text) - len(rest)) + 1))
+    return items
+
+
+def complete(text: str) -> bool:
+    """Whether Enter should run this, or begin another line of it."""
+    return not split(text)[1].strip()
+
+
+def _skip(text: str, start: int) -> int:
+    found = _BLANK.match(text, start)
+    return start if found is None else found.end()
+
+
+def _is_own(text: str, start: int) -> bool:
+    if _OWN.match(text, start):
+        return True
+    line = text[start:].partition("\n")[0].strip().lower()
+    return line in _WORDS
+
+
+def _end(text: str, start: int) -> int:
+    """The place of the semicolon that ends the statement, or the end of the text."""
+    while start < len(text) and text[start] != ";":
+        found = _PIECE.match(text, start)
+        start = len(text) if found is None else found.end()
+    return start

@@ -1,0 +1,115 @@
+"""One connection and what a shell remembers about it; runs statements, for the prompt and for scripts alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpsql.dbapi import Connection
+from dpsql.errors import InterfaceError
+from dpsql.query import read
+from dpsql.result import CostReport, Privacy
+from dpsql.shell import summary
+from dpsql.shell.results import Results
+from dpsql.shell.spinner import spinner
+from dpsql.shell.voice import hint, say
+
+HAVE_A_QUERY = ("query", "create_table_as", "insert")
+FREE = ("explain", "show_budget", "show_tables", "describe", "set")
+
+Ask = Callable[[str], bool]
+
+
+@dataclass(slots=True, kw_only=True)
+class Shell:
+    """ask: how to get a yes before a large charge; None where nobody can be asked. quiet: say nothing about results.
+    dry_run: queries are explained, not run."""
+
+    connection: Connection[Any]
+    results: Results
+    ask: Ask | None = None
+    quiet: bool = False
+    timing: bool = False
+    dry_run: bool = False
+    last_sql: str = ""
+    last_privacy: Privacy | None = None
+    would_cost: float = 0.0
+
+    def run(self, sql: str) -> None:
+        """One statement, with its result written and its cost said. Raises dpsql's errors."""
+        self.last_sql = sql
+        started = time.monotonic()
+        kind = read(sql).kind
+        if self.dry_run and kind not in FREE:
+            self._explain(sql, kind)
+            return
+        if kind in HAVE_A_QUERY:
+            self._confirm(sql)
+        if kind == "query":
+            self.results.check()
+        with spinner():
+            cursor = self.connection.execute(sql)
+        try:
+            self._write(cursor, kind)
+        finally:
+            cursor.close()
+        if self.timing:
+            say(f"Time: {time.monotonic() - started:.3f} s")
+
+    def _write(self, cursor: Any, kind: str) -> None:
+        privacy = cursor.privacy
+        count = cursor.rowcount
+        if cursor.description is not None:
+            self.results.write(self.results.page(cursor, privacy, text=kind == "explain"))
+        if kind in HAVE_A_QUERY:
+            self.last_privacy = privacy
+        if not self.quiet:
+            for line in summary.lines(kind, count, privacy, self.left):
+                hint(line)
+
+    @property
+    def left(self) -> CostReport:
+        """What the next query may cost: the dataset's rest, or the analyst's where that is less."""
+        budget = self.connection.budget
+        own = budget.per_analyst.get(self.connection.analyst or "")
+        return budget.left if own is None else smaller(budget.left, own.left)
+
+    def _confirm(self, sql: str) -> None:
+        limit = self.connection._session.defaults.confirm_above
+        if limit is None:
+            return
+        epsilon = self.connection.cost(sql).epsilon
+        if epsilon is None or epsilon <= limit:
+            return
+        cost = f"this query costs ε = {epsilon:g}, more than {float(limit):g}; left is ε = {_amount(self.left.epsilon)}"
+        if self.ask is None:
+            raise InterfaceError(
+                cost, code=606, why="confirm_above is set, and nobody can be asked here.", fix="Add --yes to spend it."
+            )
+        if not self.ask(f"{cost}. Run it? [y/N] "):
+            raise InterfaceError("not run, nothing was charged", code=607)
+
+    def _explain(self, sql: str, kind: str) -> None:
+        if kind not in HAVE_A_QUERY:
+            say(f"not run: {kind.replace('_', ' ')} (--dry-run)")
+            return
+        explanation = self.connection.explain(sql)
+        self.would_cost += explanation.privacy.cost.epsilon or 0.0
+        self.results.line(str(explanation))
+
+    def say_dry_run(self) -> None:
+        say(f"dry run: nothing was charged; in all this would cost ε = {self.would_cost:g}; left: {self.left}")
+
+
+def smaller(one: CostReport, other: CostReport) -> CostReport:
+    return CostReport(epsilon=_least(one.epsilon, other.epsilon), delta=_least(one.delta, other.delta))
+
+
+def _least(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one if other is None else min(one, other)
+
+
+def _amount(epsilon: float | None) -> str:
+    return "unlimited" if epsilon is None else f"{epsilon:g}"

@@ -1,0 +1,46 @@
+"""A sign of life on long runs: the elapsed time, on a terminal only. No percentage: it would tell about the data."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dpsql.shell.voice import coloured
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+BEFORE_SECONDS, FRAME_SECONDS = 0.4, 0.1
+
+
+@contextmanager
+def spinner() -> Iterator[None]:
+    """Turns on stderr while the block runs, and leaves no trace."""
+    if not coloured(sys.stderr):
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_turn, args=(done,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _turn(done: threading.Event) -> None:
+    start = time.monotonic()
+    if done.wait(BEFORE_SECONDS):
+        return
+    frame = 0
+    while True:
+        elapsed = time.monotonic() - start
+        sys.stderr.write(f"\r{FRAMES[frame % len(FRAMES)]} {elapsed:.1f} s  (Ctrl-C stops it)")
+        sys.stderr.flush()
+        frame += 1
+        if done.wait(FRAME_SECONDS):
+            break
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()

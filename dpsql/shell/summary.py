@@ -1,0 +1,47 @@
+"""The lines below a result: how many rows, what they cost, how far they may be off, what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.result import CostReport, Privacy
+from dpsql.shell.output.model import shown
+
+MOST_COLUMNS = 6
+DONE = {"create_table": "table created", "drop_table": "table dropped", "set": "set"}
+
+
+def lines(kind: str, count: int, privacy: Privacy | None, left: CostReport) -> Iterator[str]:
+    """What to say after a statement of this kind."""
+    if kind in DONE:
+        yield DONE[kind]
+        return
+    if kind not in ("query", "create_table_as", "insert"):
+        return
+    what = {"create_table_as": "table created, ", "insert": "inserted "}.get(kind, "")
+    rows = f"{what}{count} row{'' if count == 1 else 's'}"
+    if privacy is None:
+        yield f"{rows}; free: nothing private was read"
+        return
+    if privacy.exact:
+        yield f"{rows}; {privacy}"
+        return
+    cost = "a repeat, nothing charged" if privacy.repeated else f"cost {amounts(privacy.cost)}"
+    yield f"{rows}; {cost}; left {amounts(left)}"
+    if privacy.intervals:
+        yield f"95 % of the time within: {_intervals(privacy)}"
+    if privacy.threshold is not None:
+        yield f"keys of fewer than about {privacy.threshold:.0f} {privacy.unit}s are withheld"
+    yield from privacy.notes
+
+
+def _intervals(privacy: Privacy) -> str:
+    named = [f"{shown(name)} ±{shown(half)}" for name, half in privacy.intervals.items()]
+    more = ["…"] if len(named) > MOST_COLUMNS else []
+    return ", ".join([*named[:MOST_COLUMNS], *more])
+
+
+def amounts(cost: CostReport) -> str:
+    """ε, and δ where there is any."""
+    epsilon = "unlimited" if cost.epsilon is None else f"{cost.epsilon:g}"
+    return f"ε = {epsilon}" + (f", δ = {cost.delta:g}" if cost.delta else "")
