@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge, Receipt
 from dpsql.engine.scratch_result import ScratchResult
-from dpsql.engine.sources import ArrowStream, Columns
+from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
 from dpsql.errors import Error, InternalError, NotSupportedError
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint
-from dpsql.plan.render.bounding import bounding
+from dpsql.plan.render.bounding import VaultQuery, bounding
 from dpsql.plan.render.stage_tables import key_table_columns
 from dpsql.plan.stages import ReleasePlan, Stage
 from dpsql.planner import World, plan
@@ -154,6 +154,19 @@ def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault,
     """Step 10: the one place where private data is read."""
     relations = vault_relations(session, vault)
     query = bounding(stage, relations, salt=salt, exact=exact)
+    return exact_totals(session, stage, scratch, vault, query)
+
+
+def exact_totals(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, query: VaultQuery) -> Exact:
+    """The stage's own query, then those of its measures apart."""
+    totals = _run_one(session, stage, scratch, vault, query, query.sql)
+    apart = {j: _run_one(session, stage, scratch, vault, query, sql) for j, sql in query.apart.items()}
+    return Exact(totals, apart)
+
+
+def _run_one(
+    session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, query: VaultQuery, sql: str
+) -> dict[str, Array]:
     loads: dict[str, Columns | ArrowStream] = {
         name: key_table_columns(values, type_) for name, (values, type_) in query.key_tables.items()
     }
@@ -161,7 +174,7 @@ def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault,
     try:
         for index, result in enumerate(results):
             loads[f"load_{index}"] = result
-        return Exact(vault.run(query.sql, loads=loads))
+        return vault.run(sql, loads=loads)
     finally:
         for result in results:
             result.close()

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from dpsql.choosing import answer_exactly, bins_of, choose_all
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
 from dpsql.plan.stages import Noise, Stage
@@ -25,10 +26,11 @@ Integers = npt.NDArray[np.int64]
 class Exact:
     """The exact result of a stage's vault query. Opaque on purpose."""
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_apart", "_columns")
 
-    def __init__(self, columns: Mapping[str, Array]) -> None:
+    def __init__(self, columns: Mapping[str, Array], apart: Mapping[int, Mapping[str, Array]] | None = None) -> None:
         self._columns = columns
+        self._apart = apart or {}
 
     def __repr__(self) -> str:
         return "<exact totals, not shown>"
@@ -43,6 +45,11 @@ class Exact:
 def columns_of(exact: Exact) -> Mapping[str, Array]:
     """The totals themselves; for release and dpsql.testing alone."""
     return exact._columns
+
+
+def apart_of(exact: Exact) -> Mapping[int, Mapping[str, Array]]:
+    """The answers of measures with a query of their own, by position; for release and dpsql.testing alone."""
+    return exact._apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +86,43 @@ def _public(exact: Exact, stage: Stage) -> Noisy:
     columns = columns_of(exact)
     count = stage.combinations
     at = _ordinals(columns, stage)
-    released: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
-    for j, noise in enumerate(stage.noises):
+    every = np.arange(count, dtype=np.int64)
+    released: dict[str, Array] = dict(_public_keys(stage, every))
+    for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
+        if measure.apart:
+            released |= _apart(exact, stage, j, every)
+            continue
         totals = np.zeros(count, dtype=np.int64)
         totals[at] = _integers(columns[f"m{j}"])
         released[f"m{j}"] = add_noise(totals, noise)
     return Noisy(stage=stage.number, columns=released, rows=count)
+
+
+def _apart(exact: Exact, stage: Stage, j: int, groups: Integers) -> dict[str, Array]:
+    """A measure with a query of its own, noisy, for groups by their places in the vault's answer."""
+    measure, noise, answer = stage.measures[j], stage.noises[j], apart_of(exact)[j]
+    if measure.chosen:
+        chosen = choose_all(answer, groups, measure, noise, stage)
+        return dict(zip(measure.columns(j), chosen, strict=True))
+    if measure.candidates is not None:
+        bins = bins_of(answer, groups, measure)
+        noisy = add_noise(bins.ravel(), noise).reshape(bins.shape)
+        return {name: noisy[:, n] for n, name in enumerate(measure.columns(j))}
+    return {f"m{j}": add_noise(_at(answer, groups), noise)}
+
+
+def _at(answer: Mapping[str, Array], groups: Integers) -> Integers:
+    """The answer of each group; 0 where there is none."""
+    place, totals = _integers(answer["i"]), _integers(answer["m"])
+    order = np.argsort(place)
+    place, totals = place[order], totals[order]
+    found = np.searchsorted(place, groups)
+    hit = np.zeros(len(groups), dtype=bool)
+    inside = found < len(place)
+    hit[inside] = place[found[inside]] == groups[inside]
+    values = np.zeros(len(groups), dtype=np.int64)
+    values[hit] = totals[found[hit]]
+    return values
 
 
 def _ordinals(columns: Mapping[str, Array], stage: Stage) -> Integers:
@@ -109,9 +147,13 @@ def _private(exact: Exact, stage: Stage) -> Noisy:
     public = _public_keys(stage, ordinals)
     for i, key in enumerate(stage.keys):
         released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][kept]
-    for j, noise in enumerate(stage.noises):
-        exact_totals = _integers(columns[f"m{j}"])
-        released[f"m{j}"] = units[kept] if j == threshold.measure else add_noise(exact_totals[kept], noise)
+    for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
+        if measure.apart:
+            released |= _apart(exact, stage, j, kept)
+        elif j == threshold.measure:
+            released[f"m{j}"] = units[kept]
+        else:
+            released[f"m{j}"] = add_noise(_integers(columns[f"m{j}"])[kept], noise)
     return Noisy(stage=stage.number, columns=released, rows=len(kept))
 
 
@@ -127,8 +169,16 @@ def _without_noise(exact: Exact, stage: Stage) -> Noisy:
     released: dict[str, Array] = {}
     for i, key in enumerate(stage.keys):
         released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][order]
-    for j in range(len(stage.measures)):
-        released[f"m{j}"] = columns[f"m{j}"][order]
+    places = ordinals if stage.public_keys else order
+    for j, measure in enumerate(stage.measures):
+        if measure.candidates is not None:
+            answers = answer_exactly(apart_of(exact)[j], places, measure)
+            released |= dict(zip(measure.columns(j), answers, strict=True))
+        elif measure.apart:
+            found = _at(apart_of(exact)[j], places).tolist()
+            released[f"m{j}"] = np.array([*map(str, found), None], dtype=object)[:-1]
+        else:
+            released[f"m{j}"] = columns[f"m{j}"][order]
     return Noisy(stage=stage.number, columns=released, rows=count)
 
 

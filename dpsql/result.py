@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from dpsql.accounting.loss import Cost
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
+from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
 from dpsql.privacy.measure import half_width
 
@@ -37,8 +39,11 @@ def cost_report(cost: Cost) -> CostReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasurementReport:
-    """One noisy number per group. sensitivity: the most one unit changes one group by; scale: b of Laplace or σ of
-    Gaussian noise; half_width: of its 95 % interval. All in the user's units."""
+    """One noisy number per group; or a choice among candidates, whose figures are in rows.
+
+    sensitivity: the most one unit changes one group by; scale: b of Laplace or σ of Gaussian noise; half_width: of its
+    95 % interval (a choice: of its rank). All in the user's units.
+    """
 
     name: str
     sensitivity: float
@@ -105,19 +110,38 @@ def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[st
 
 
 def _measurement(stage: Stage, measure: Measure, noise: Noise) -> MeasurementReport:
-    step = measure.step * noise.grid
+    step = Fraction(1, WEIGHT) if measure.chosen else measure.step * noise.grid
     return MeasurementReport(
         name=measure.name,
-        sensitivity=float(measure.sensitivity * measure.step),
+        sensitivity=float(measure.sensitivity * (step if measure.chosen else measure.step)),
         mechanism=noise.mechanism,
-        scale=float(noise.scale * step),
-        half_width=float(half_width(noise) * step),
+        scale=float(_scale(measure, noise, stage) * step),
+        half_width=float(_half_width(measure, noise, stage) * step),
         epsilon=float(noise.epsilon),
         max_groups=stage.bounding.max_groups,
         max_rows=stage.bounding.max_rows,
         because=measure.because,
         stage=stage.number,
     )
+
+
+def _scale(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
+    """Of a choice: what an error in its score is weighed against, in weights."""
+    if measure.candidates is None or not measure.chosen:
+        return Fraction(noise.scale)
+    each = noise.epsilon / measure.candidates.question.levels / stage.bounding.max_groups
+    return Fraction(0) if each == 0 else 2 * noise.sensitivity / each
+
+
+def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
+    """Of a choice: by how many rows its rank is off at most, with probability 95 %.
+
+    P[score of the best − score of the chosen ≥ scale·ln(candidates/0.05)] ≤ 0.05, for permute-and-flip as for the
+    exponential mechanism it dominates (McKenna, Sheldon 2020).
+    """
+    if measure.candidates is None or not measure.chosen:
+        return Fraction(half_width(noise))
+    return _scale(measure, noise, stage) * Fraction(math.log(measure.candidates.count / 0.05))
 
 
 def intervals(plan: ReleasePlan) -> dict[str, float]:

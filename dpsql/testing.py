@@ -5,6 +5,7 @@ Nothing here adds noise, asks a ledger, or can be reached from SQL, YAML or the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -16,16 +17,16 @@ from dpsql.catalog.model import Catalog
 from dpsql.dbapi import Connection
 from dpsql.errors import InternalError
 from dpsql.plan.render.bounding import bounding
-from dpsql.plan.render.stage_tables import key_table_columns
 from dpsql.plan.stages import ReleasePlan, Stage
-from dpsql.query import Parameters, check, in_text, plan_of, read
-from dpsql.release import Exact, columns_of
+from dpsql.query import Parameters, check, exact_totals, in_text, plan_of, read
+from dpsql.release import Exact, apart_of, columns_of
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import open_session
 from dpsql.vault_sql import unit_lists, vault_relations
 
 CatalogLike = str | Path | Mapping[str, object] | Catalog
-Totals = Mapping[tuple[object, ...], tuple[int, ...]]  # group → one integer for each measurement
+Total = int | Counter[int]  # of candidates: weights by their ordinal
+Totals = Mapping[tuple[object, ...], tuple[Total, ...]]  # group → one for each measurement
 SALT = 20_261_118
 
 
@@ -116,14 +117,7 @@ class Replayer:
         vault = self.session.vault()
         relations = vault_relations(self.session, vault, without=without)
         query = bounding(stage, relations, salt=salt, exact=False)
-        loads: dict[str, Any] = {n: key_table_columns(values, t) for n, (values, t) in query.key_tables.items()}
-        results = [self.session.scratch.query(scratch.relation(node)) for node in stage.loads]
-        try:
-            loads |= {f"load_{i}": result for i, result in enumerate(results)}
-            return _by_group(Exact(vault.run(query.sql, loads=loads)), stage)
-        finally:
-            for result in results:
-                result.close()
+        return _by_group(exact_totals(self.session, stage, scratch, vault, query), stage)
 
     def close(self) -> None:
         self.session.close()
@@ -141,27 +135,44 @@ def _by_group(exact: Exact, stage: Stage) -> Totals:
     columns = columns_of(exact)
     keys = [name for name in columns if name == "g" or name.startswith("k")]
     values = {name: np.ma.asarray(column).tolist() for name, column in columns.items()}
-    found: dict[tuple[object, ...], tuple[int, ...]] = {}
-    for row in range(len(columns["here"])):
-        found[tuple(values[name][row] for name in keys)] = tuple(
-            int(values[f"m{j}"][row]) for j in range(len(stage.measures))
+    groups = [tuple(values[name][row] for name in keys) for row in range(len(columns["here"]))]
+    totals: list[list[Total]] = [[] for _ in groups]
+    for j, measure in enumerate(stage.measures):
+        column: list[Total] = (
+            [int(m) for m in values[f"m{j}"]] if not measure.apart else _apart(exact, stage, j, groups)
         )
-    if len(found) < len(columns["here"]):
+        for found, total in zip(totals, column, strict=True):
+            found.append(total)
+    by_group = {group: tuple(found) for group, found in zip(groups, totals, strict=True)}
+    if len(by_group) < len(groups):
         raise InternalError("the vault answered twice for one group")
-    return found
+    return by_group
+
+
+def _apart(exact: Exact, stage: Stage, j: int, groups: list[tuple[object, ...]]) -> list[Total]:
+    """The totals of a measure with a query of its own, in the order of the groups."""
+    answer = {name: column.tolist() for name, column in apart_of(exact)[j].items()}
+    places = [group[0] if stage.public_keys and stage.keys else row for row, group in enumerate(groups)]
+    if "v" not in answer:
+        by_place = dict(zip(answer["i"], answer["m"], strict=True))
+        return [int(by_place.get(place, 0)) for place in places]
+    weights: dict[object, Counter[int]] = {place: Counter() for place in places}
+    for place, v, m in zip(answer["i"], answer["v"], answer["m"], strict=True):
+        weights[place][v] = int(m)
+    return [weights[place] for place in places]
 
 
 def compare(unit: object, stage: Stage, full: Totals, without: Totals) -> Replayed:
     """What differs between the totals on two neighbouring databases."""
-    nothing = (0,) * len(stage.measures)
+    nothing: tuple[Total, ...] = tuple(Counter() if m.kind == "candidates" else 0 for m in stage.measures)
     changed, largest = 0, [0] * len(stage.measures)
     for group in full.keys() | without.keys():
         before, after = full.get(group), without.get(group)
+        differences = [_difference(a, b) for a, b in zip(before or nothing, after or nothing, strict=True)]
         # a key that comes or goes is a change where keys are private, even if every total is zero
-        if before != after and not (stage.public_keys and (before or nothing) == (after or nothing)):
+        if any(differences) or (not stage.public_keys and (before is None) != (after is None)):
             changed += 1
-        for j, (a, b) in enumerate(zip(before or nothing, after or nothing, strict=True)):
-            largest[j] = max(largest[j], abs(a - b))
+        largest = [max(pair) for pair in zip(largest, differences, strict=True)]
     names = _names(stage)
     sensitivities = {name: noise.sensitivity for name, noise in zip(names, stage.noises, strict=True)}
     return Replayed(
@@ -170,6 +181,14 @@ def compare(unit: object, stage: Stage, full: Totals, without: Totals) -> Replay
         changes=dict(zip(names, largest, strict=True)),
         declared=Declared(sensitivities, max_groups=stage.bounding.max_groups, stage=stage.number),
     )
+
+
+def _difference(before: Total, after: Total) -> int:
+    """For candidates in sum over all of them."""
+    if isinstance(before, Counter) and isinstance(after, Counter):
+        return sum(abs(before[v] - after[v]) for v in before.keys() | after.keys())
+    assert isinstance(before, int) and isinstance(after, int)
+    return abs(before - after)
 
 
 def _names(stage: Stage) -> list[str]:

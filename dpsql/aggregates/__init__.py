@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.aggregates.avg import AVG
-from dpsql.aggregates.count import COUNT
+from dpsql.aggregates.count import COUNT, COUNT_IF
 from dpsql.aggregates.model import Aggregate
 from dpsql.aggregates.sum import SUM
 
-AGGREGATES: tuple[Aggregate, ...] = (COUNT, SUM, AVG)
+AGGREGATES: tuple[Aggregate, ...] = (COUNT, COUNT_IF, SUM, AVG)
 
 BY_NAME: Mapping[str, Aggregate] = {aggregate.name: aggregate for aggregate in AGGREGATES}
 

@@ -8,7 +8,7 @@ from dpsql.aggregates.model import Aggregate
 from dpsql.domain.types import NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr, Literal
-from dpsql.privacy.measuring import Measuring, number, real
+from dpsql.privacy.measuring import Measuring, ends, number, real
 from dpsql.sql import functions
 
 
@@ -31,8 +31,16 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
             fix="Write AVG(x).",
         )
     (arg,) = call.args
-    centred, count = ask.centred(arg, call.where), ask.rows(arg, call.where)
-    low, high = Fraction(centred.low) * centred.grid, Fraction(centred.high) * centred.grid
+    if call.options:
+        raise Refused(
+            "AVG has no bounds per unit",
+            code=132,
+            at=call.at,
+            why="It is a centred sum over a count, and each has its own bound.",
+            fix="Write SUM(x, contribution_bounds_per_group => (low, high)) / COUNT(x).",
+        )
+    centred, count = ask.centred(arg, call.where), ask.rows(arg, where=call.where)
+    low, high = ends(centred)
     divisor = functions.make("greatest", (real(count), number(Fraction(1))), at=None)
     offset = functions.make("divide", (real(centred), divisor), at=None)
     mean = functions.make("add", (number((low + high) / 2), offset), at=None)

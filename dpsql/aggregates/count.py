@@ -1,12 +1,15 @@
-"""COUNT(*), COUNT(x), COUNT(DISTINCT unit)."""
+"""COUNT(*), COUNT(x), COUNT(DISTINCT …), COUNT_IF(condition)."""
 
 from __future__ import annotations
 
-from dpsql.aggregates.model import Aggregate
-from dpsql.domain.types import BIGINT, Type
-from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Expr
+from dpsql.aggregates.model import Aggregate, contribution_bounds
+from dpsql.domain.types import BIGINT, Kind, Type
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import AggregateCall, Expr, place
 from dpsql.privacy.measuring import Measuring, whole
+from dpsql.sql import functions
+
+COUNTED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
 
 
 def _result(args: tuple[Expr, ...]) -> Type:
@@ -15,24 +18,64 @@ def _result(args: tuple[Expr, ...]) -> Type:
 
 def _measure(call: AggregateCall, ask: Measuring) -> Expr:
     if call.distinct:
-        if len(call.args) == 1 and ask.is_unit(call.args[0]):
-            return whole(ask.units(call.where))
-        raise Refused(
-            "COUNT(DISTINCT …) of a column is not answered yet",
-            code=132,
-            at=call.at,
-            why="Only people can be counted without repetition for now.",
-            fix="Write COUNT(DISTINCT <the unit column>), or COUNT(*) … GROUP BY the column.",
-        )
+        return _distinct(call, ask)
     if len(call.args) > 1:
         raise Refused("COUNT takes one argument", code=105, at=call.at, fix="Write COUNT(x) or COUNT(*).")
-    return whole(ask.rows(call.args[0] if call.args else None, call.where))
+    return whole(ask.rows(*call.args, where=call.where, at_most=_at_most(call)))
+
+
+def _at_most(call: AggregateCall) -> int | None:
+    bounds = contribution_bounds(call)
+    if bounds is None:
+        return None
+    low, high = bounds
+    if low > 0 or high < 1:
+        raise Refused(
+            "COUNT needs bounds from 0 to at least 1",
+            code=119,
+            at=call.at,
+            why="A unit without rows counts 0, one with rows at least 1.",
+            fix="Write COUNT(x, contribution_bounds_per_group => (0, 5)).",
+        )
+    return int(high)
+
+
+def _distinct(call: AggregateCall, ask: Measuring) -> Expr:
+    if len(call.args) == 1 and ask.is_unit(call.args[0]):
+        return whole(ask.units(call.where))
+    for arg in call.args:
+        if arg.type.kind not in COUNTED:
+            raise SqlError(f"{arg.type} cannot be counted", code=105, at=place(arg) or call.at, fix="Name a column.")
+    return whole(ask.distinct(call.args, call.where))
+
+
+def _condition(args: tuple[Expr, ...]) -> Type:
+    if len(args) != 1 or args[0].type.kind not in (Kind.BOOLEAN, Kind.NULL, Kind.ANY):
+        raise functions.TypeProblem("COUNT_IF takes one condition", 0 if args else None, "Write COUNT_IF(x > 10).")
+    return BIGINT
+
+
+def _count_if(call: AggregateCall, ask: Measuring) -> Expr:
+    (condition,) = call.args
+    if call.distinct:
+        raise Refused("COUNT_IF(DISTINCT …) has no meaning", code=132, at=call.at, fix="Write COUNT_IF(x > 10).")
+    where = condition if call.where is None else functions.make("and", (call.where, condition), at=None)
+    return whole(ask.rows(where=where))
 
 
 COUNT = Aggregate(
     name="count",
-    signature="COUNT(*), COUNT(x), COUNT(DISTINCT unit)",
-    doc="Rows, rows where x is not NULL, or people; at most max_rows rows of one person count in a group.",
+    signature="COUNT(*), COUNT(x), COUNT(DISTINCT x, …)",
+    doc="Rows, rows where x is not NULL, or different values. At most max_rows rows or values of one person count in a "
+    "group; COUNT(DISTINCT unit) counts people.",
     result=_result,
     measure=_measure,
+)
+
+COUNT_IF = Aggregate(
+    name="count_if",
+    signature="COUNT_IF(condition)",
+    doc="Rows for which the condition is true, like COUNT(*) FILTER (WHERE condition).",
+    result=_condition,
+    measure=_count_if,
 )

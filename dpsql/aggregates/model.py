@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpsql.domain.types import Type
 from dpsql.ir.expr import AggregateCall, Expr
@@ -25,3 +26,13 @@ class Aggregate:
     result: Callable[[tuple[Expr, ...]], Type]
     measure: Callable[[AggregateCall, Measuring], Expr]
     order: int = 1
+
+
+def contribution_bounds(call: AggregateCall) -> tuple[Fraction, Fraction] | None:
+    """contribution_bounds_per_group => (low, high), if the call has it."""
+    given = dict(call.options)
+    low = given.get("contribution_bounds_per_group_low")
+    high = given.get("contribution_bounds_per_group_high")
+    if isinstance(low, Fraction) and isinstance(high, Fraction):
+        return low, high
+    return None

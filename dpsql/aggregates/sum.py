@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.aggregates.model import Aggregate
+from dpsql.aggregates.model import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
-from dpsql.privacy.measuring import Measuring, number, real, whole
+from dpsql.privacy.measuring import Measuring, ends, number, real, whole
 from dpsql.sql import functions
 
 
@@ -39,11 +39,12 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
             fix="Write SUM(x).",
         )
     (arg,) = call.args
-    if not ask.has("centred", arg, call.where):
-        return whole(ask.total(arg, call.where))
+    bounds = contribution_bounds(call)
+    if bounds is not None or not ask.has("centred", arg, call.where):
+        return whole(ask.total(arg, call.where, bounds, call.at))
     # AVG(x) is measured too: mid·count + the centred sum says the same and needs no share of ε
-    centred, count = ask.centred(arg, call.where), ask.rows(arg, call.where)
-    middle = Fraction(centred.low + centred.high) * centred.grid / 2
+    centred, count = ask.centred(arg, call.where), ask.rows(arg, where=call.where)
+    middle = sum(ends(centred), Fraction(0)) / 2
     product = functions.make("multiply", (number(middle), real(count)), at=None)
     whole_sum = functions.make("add", (product, real(centred)), at=None)
     if call.type.kind is Kind.REAL:

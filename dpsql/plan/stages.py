@@ -16,6 +16,7 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.types import Type
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Node
+from dpsql.plan.candidates import Bins, Candidates
 
 GRID_LIMIT = 62  # totals and noise fit in 62 bits
 
@@ -31,35 +32,82 @@ class Key:
     because: str
 
 
-MeasureKind = OneOf["units", "rows", "sum", "centred"]
+MeasureKind = OneOf["units", "rows", "sum", "centred", "square", "product", "distinct", "candidates"]
+SUMS: tuple[MeasureKind, ...] = ("sum", "centred", "square", "product")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A measured expression on its value grid: integers x_h from low to high, x ≈ x_h·step."""
+
+    arg: Expr
+    step: Fraction
+    low: int
+    high: int
+
+    @property
+    def width(self) -> int:
+        return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """One integer measurement: what a unit adds to a group's total, and how much that can be.
 
-    units:   1 if any of the unit's rows enters.
-    rows:    the number of rows that enter, at most max_rows.
-    sum:     Σ x_h, x_h the argument on the value grid `step`, clamped to low..high; scaled down past max_rows rows.
-    centred: Σ (2·x_h − low − high), on the grid step.
+    units:      1 if any of the unit's rows enters.
+    rows:       the number of rows that enter, at most row_cap.
+    sum:        Σ x_h, x_h the argument on its axis; scaled down past max_rows rows, or clamped as a whole to `clamp`.
+    centred:    Σ z, z = 2·x_h − low − high; on the grid axis.step/2.
+    square:     Σ (2·z² − width²), on the grid axis.step²/8.
+    product:    Σ z·z′, z′ of the second axis; on the grid step·step′/4.
+    distinct:   the number of different values of `parts` in the group; a unit contributes at most max_rows of them.
+    candidates: a weight for each candidate (2^-20 of a row); a unit's add up to at most max_rows rows.
 
-    A row enters when `where` is true and `arg` is not NULL. step is the value of one integer in the user's units.
-    row_bound is the most one row adds; sensitivity the most one unit adds to one group, both in integers.
+    A row enters when `where` is true, `axis` is not NULL and neither is anything in `needs`. step is the value of one
+    integer in the user's units. row_bound is the most one row adds; sensitivity the most one unit adds to one group
+    (candidates: in sum over them), both in integers.
     """
 
     kind: MeasureKind
     name: str
     real: Field  # the released value in the user's units, as a real
     whole: Field  # the same, rounded to the type's own unit: an integer, or a decimal
-    arg: Expr | None = None
+    axis: Axis | None = None
+    second: Axis | None = None  # product's other factor
+    needs: tuple[Expr, ...] = ()  # what must not be NULL either
+    parts: tuple[Expr, ...] = ()  # distinct's expressions
+    candidates: Candidates | None = None
+    more: tuple[Field, ...] = ()  # what candidates with several answers release
     where: Expr | None = None
     step: Fraction = Fraction(1)
-    grid: Fraction = Fraction(1)  # the value grid h (centred: twice the step)
-    low: int = 0
-    high: int = 1
+    clamp: tuple[int, int] | None = None
+    row_cap: int = 0
     row_bound: int
     sensitivity: int
     because: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether permute-and-flip answers it: no number with noise."""
+        return self.candidates is not None and not isinstance(self.candidates.question, Bins)
+
+    @property
+    def apart(self) -> bool:
+        """Whether it has a vault query of its own."""
+        return self.kind in ("distinct", "candidates")
+
+    @property
+    def answers(self) -> int:
+        return 1 if self.candidates is None else self.candidates.question.answers
+
+    @property
+    def weight(self) -> int:
+        """How many shares of an equally split ε it takes."""
+        return 1 if self.candidates is None else self.candidates.question.levels
+
+    def columns(self, j: int) -> tuple[str, ...]:
+        """The names of its columns in the noisy table, j its position in the stage."""
+        return (f"m{j}",) if self.candidates is None else tuple(f"m{j}_{i}" for i in range(self.answers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +116,18 @@ class Noise:
 
     The total (an integer on the value grid) goes to the noise grid step·2^shift; its sensitivity there is `sensitivity`
     per group, and `scale` (b or σ) is an integer there too. epsilon or rho is this measurement's share.
-    mechanism "none": sensitivity 0, the constant 0; "exact": no noise at all (testing.exact alone makes it).
+    mechanism "none": sensitivity 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
+    "permute-and-flip": no number is added, one candidate is chosen for each of the measure's levels, each with
+    epsilon ÷ levels; rank is how far from the end MIN and MAX look, in weights.
     """
 
-    mechanism: OneOf["laplace", "gaussian", "none", "exact"]
+    mechanism: OneOf["laplace", "gaussian", "none", "exact", "permute-and-flip"]
     shift: int
     sensitivity: int
     scale: int
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
+    rank: int = 0
 
     @property
     def grid(self) -> Fraction:

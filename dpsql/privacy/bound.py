@@ -8,6 +8,7 @@ those four steps enforce.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -57,6 +58,8 @@ def bound(
         max_rows=bounding.max_rows,
         describe=describe,
         same_unit=draft.private.same,
+        groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
+        max_sum=draft.private.caps.max_sum,
     )
     if any(key.values is None for key in keys):
         ask.units()
@@ -103,9 +106,7 @@ def _sort_key(value: Atom) -> tuple[bool, str | float | int]:
 
 
 def _limit_combinations(keys: tuple[Key, ...], draft: Draft) -> None:
-    count = 1
-    for key in keys:
-        count *= 1 if key.values is None else len(key.values)
+    count = _combinations(keys)
     if count > KEY_LIMIT:
         raise Refused(
             f"these keys have {count:,} public combinations, more than {KEY_LIMIT:,}",
@@ -114,6 +115,11 @@ def _limit_combinations(keys: tuple[Key, ...], draft: Draft) -> None:
             why="Every public combination is released, empty ones too.",
             fix="Narrow the keys in WHERE, or group more coarsely.",
         )
+
+
+def _combinations(keys: tuple[Key, ...]) -> int:
+    """Public key combinations; a private key counts as one."""
+    return math.prod(1 if key.values is None else len(key.values) for key in keys)
 
 
 def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Bounding:
@@ -134,9 +140,7 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     if settings.max_rows is not None:
         rows, because = settings.max_rows, "asked for in the query"
     all_public = all(key.values is not None for key in keys)
-    combinations = 1
-    for key in keys:
-        combinations *= 1 if key.values is None else len(key.values)
+    combinations = _combinations(keys)
     keep = groups
     if not keys or one_row:
         groups = 1

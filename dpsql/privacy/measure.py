@@ -17,6 +17,7 @@ from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_laplace
 from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
+from dpsql.plan.candidates import Extreme
 from dpsql.plan.stages import Measure, Noise, Stage, Threshold
 from dpsql.privacy import noise_grid
 from dpsql.privacy.sensitivity import on_noise_grid
@@ -76,7 +77,8 @@ def _weights(
 ) -> dict[tuple[int, int], Fraction]:
     """Each measurement's part of ε; the parts add up to exactly 1."""
     if settings.split is None:
-        return {at: Fraction(1, len(drawn)) for at in drawn}
+        shares = {(i, j): stages[i].measures[j].weight for i, j in drawn}
+        return {at: Fraction(share, sum(shares.values())) for at, share in shares.items()}
     names = [stages[i].measures[j].name for i, j in drawn]
     given = settings.split
     parts: list[Fraction]
@@ -114,6 +116,8 @@ def _choose(
 ) -> Calibrated:
     """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query."""
     delta_keys = settings.delta if keys_need_delta else Fraction(0)
+    if all(stages[i].measures[j].chosen for i, j in drawn):
+        return _laplace(stages, drawn, weights, epsilon, delta_keys)
     if settings.mechanism == "gaussian" and settings.delta <= 0:
         raise Refused(
             "Gaussian noise needs a δ",
@@ -143,7 +147,8 @@ def _choose(
 
 
 def _log_error(way: Calibrated, stages: tuple[Stage, ...]) -> float:
-    return sum(math.log(half_width(n) * float(n.grid)) for n in way.noises.values())
+    additive = [n for n in way.noises.values() if n.mechanism in ("laplace", "gaussian")]
+    return sum(math.log(half_width(n) * float(n.grid)) for n in additive)
 
 
 def half_width(noise: Noise, level: float = 0.95) -> int:
@@ -174,6 +179,10 @@ def _laplace(
     for at in drawn:
         stage, one = stages[at[0]], stages[at[0]].measures[at[1]]
         share, groups = epsilon * weights[at], stage.bounding.max_groups
+        if one.chosen:
+            noises[at] = _choice(one, share, groups)
+            rho += noises[at].rho
+            continue
         shift = noise_grid.shift_for(one, Fraction(one.sensitivity * groups) / share)
         there = on_noise_grid(one.sensitivity, shift)
         scale = math.ceil(Fraction(there * groups) / share)
@@ -183,6 +192,29 @@ def _laplace(
         noises[at] = Noise(mechanism="laplace", shift=shift, sensitivity=there, scale=scale, epsilon=share, rho=cost)
         rho += cost
     return Calibrated(noises, Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys), delta_keys)
+
+
+def _choice(one: Measure, share: Fraction, groups: int) -> Noise:
+    """Permute-and-flip: each of the measure's levels with ε_i ÷ levels, in each of the L0 groups with that ÷ L0.
+
+    Lemma: ε_i-DP in all. Proof: a unit reaches at most L0 groups and each level of a group is (ε_i/levels/L0)-DP
+    (mechanisms/order_statistics); levels and groups add up. In zCDP L0·levels·(ε_i/levels/L0)²/2.
+    rank: ⌈2Δ·ln(candidates)/ε⌉ rows beyond an end are about what permute-and-flip may miss by.
+    """
+    assert one.candidates is not None
+    levels = one.candidates.question.levels
+    rank = 0
+    if isinstance(one.candidates.question, Extreme):
+        rank = math.ceil(2 * one.sensitivity * groups * Fraction(math.log(one.candidates.count)) / share)
+    return Noise(
+        mechanism="permute-and-flip",
+        shift=0,
+        sensitivity=one.sensitivity,
+        scale=0,
+        epsilon=share,
+        rho=rho_of_laplace(share / levels, groups) * levels,
+        rank=rank,
+    )
 
 
 def _out_of_range(one: Measure, least: str) -> Refused:
@@ -212,32 +244,40 @@ def _gaussian(
     rounding is post-processing. L0·k coordinates differ, so calibrating at ε − L0·k·2^-37 and charging the mass beyond
     nine σ of each to δ covers the difference.
     """
+    additive = [(i, j) for i, j in drawn if not stages[i].measures[j].chosen]
+    choices = {
+        (i, j): _choice(stages[i].measures[j], epsilon * weights[i, j], stages[i].bounding.max_groups)
+        for i, j in drawn
+        if stages[i].measures[j].chosen
+    }
+    part = sum((weights[at] for at in additive), Fraction(0))
+    shares = {at: weights[at] / part for at in additive}
+    inner, drawn = epsilon * part, additive  # what the choices leave
+    spent = sum((noise.rho for noise in choices.values()), Fraction(0))
     if accounting == "approx":
-        coordinates = sum(stages[i].bounding.max_groups for i, _ in drawn)
-        inner_epsilon = epsilon - coordinates * LATTICE_EPSILON
+        coordinates = sum(stages[i].bounding.max_groups * stages[i].measures[j].answers for i, j in drawn)
+        inner_epsilon = inner - coordinates * LATTICE_EPSILON
         inner_delta = delta - 2 * coordinates * NINE_SIGMA
         if inner_epsilon > 0 and inner_delta > delta / 2:
             mu = gaussian.mu_for(inner_epsilon, inner_delta)
-            curve = _gaussians(stages, drawn, weights, mu * mu)
+            curve = _gaussians(stages, drawn, shares, mu * mu)
             if curve is not None and all(n.scale >= FINE_ENOUGH for n in curve.values()):
-                rho = rho_of_gaussian(mu)
+                rho = rho_of_gaussian(mu) + spent
                 return Calibrated(
-                    curve,
+                    curve | choices,
                     Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys),
                     delta_keys,
                 )
-    rho = rho_for(epsilon, delta)
+    rho = rho_for(inner, delta)
     if rho <= 0:
         raise _out_of_range(stages[drawn[0][0]].measures[drawn[0][1]], "more")
-    noises = _gaussians(stages, drawn, weights, 2 * rho)
+    noises = _gaussians(stages, drawn, shares, 2 * rho)
     if noises is None:
         one = stages[drawn[0][0]].measures[drawn[0][1]]
-        raise _out_of_range(
-            one, f"{_least_epsilon(stages, drawn, weights, epsilon, delta):.2g} (or use mechanism='laplace')"
-        )
-    return Calibrated(
-        noises, Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys), delta_keys
-    )
+        least = _least_epsilon(stages, drawn, shares, inner, delta) / float(part)
+        raise _out_of_range(one, f"{least:.2g} (or use mechanism='laplace')")
+    cost = Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho + spent, delta_keys=delta_keys)
+    return Calibrated(noises | choices, cost, delta_keys)
 
 
 def _gaussians(

@@ -2,105 +2,245 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
-from dpsql.errors import Refused, SqlError
+from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Column, Expr, Literal, place, walk
-from dpsql.plan.stages import Measure, MeasureKind
+from dpsql.ir.nodes import Field
+from dpsql.plan.stages import Axis, Measure, MeasureKind
 from dpsql.privacy import sensitivity
+from dpsql.privacy.sensitivity import ValueGrid
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
 PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT
 SHARE_LIMIT = 2**86  # one unit's share; 2^40 of them add up within a HUGEINT
+ROW_LIMIT = 2**20  # rows of an unbounded column are clamped to this many times their unit's bounds
+
+Sums = Mapping[int, tuple[Fraction, Fraction]]
 
 
 @dataclass(slots=True)
 class Measuring:
-    """The measurements of one stage. `describe` prints an expression as the analyst would know it."""
+    """The measurements of one stage. `describe` prints an expression as the analyst would know it.
+
+    groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
+    a column add up to in a group, by column id.
+    """
 
     ids: Ids
     domains: Mapping[int, Domain]
     max_rows: int
     describe: Callable[[Expr], str]
     same_unit: frozenset[int] = frozenset()
+    groups: int | None = 1
+    max_sum: Sums = field(default_factory=lambda: MappingProxyType({}))
     measures: list[Measure] = field(default_factory=list)
 
     def units(self, where: Expr | None = None) -> Measure:
         """How many units have a row that enters."""
         name = "units" if where is None else f"units where {self.describe(where)}"
-        return self._add("units", None, where, name, row_bound=1, changes_by=sensitivity.units())
+        return self.add("units", name, where=where, row_bound=1, sensitivity=sensitivity.units())
 
-    def rows(self, arg: Expr | None = None, where: Expr | None = None) -> Measure:
-        """How many rows enter; the unit count serves where every unit counts at most one row anyway."""
-        if arg is not None and not self.domain(arg).nullable:
-            arg = None
-        if self.max_rows == 1 and arg is None:
+    def rows(self, *needs: Expr, where: Expr | None = None, at_most: int | None = None) -> Measure:
+        """How many rows enter, at most max_rows (or at_most) of a unit; the unit count serves where every unit counts at
+        most one row anyway."""
+        needs = self.nullable(*needs)
+        cap = self.max_rows if at_most is None else min(at_most, self.max_rows)
+        if cap == 1 and not needs:
             return self.units(where)
-        name = f"count({'*' if arg is None else self.describe(arg)})" + self._filter(where)
-        return self._add("rows", arg, where, name, row_bound=1, changes_by=sensitivity.rows(self.max_rows))
+        name = f"count({', '.join(map(self.describe, needs)) or '*'}){self.filter(where)}"
+        bound = "" if cap == self.max_rows else "contribution bounds of the query"
+        return self.add(
+            "rows",
+            name,
+            needs=needs,
+            where=where,
+            row_cap=cap,
+            row_bound=1,
+            sensitivity=sensitivity.rows(cap),
+            because=bound,
+        )
 
-    def total(self, arg: Expr, where: Expr | None = None) -> Measure:
-        """Σ arg."""
-        grid = self.grid(arg)
-        return self._add(
+    def total(
+        self,
+        arg: Expr,
+        where: Expr | None = None,
+        bounds: tuple[Fraction, Fraction] | None = None,
+        at: Span | None = None,
+    ) -> Measure:
+        """Σ arg. Of max_rows·bound and the bounds on a unit's whole sum (the query's, else the owner's) the one with the
+        smaller sensitivity."""
+        whole, because = bounds, "contribution bounds of the query"
+        if whole is None and isinstance(arg, Column):
+            whole, because = self.max_sum.get(arg.id), "max_sum declared in the metadata"
+        name = f"sum({self.describe(arg)}){self.filter(where)}"
+        if whole is None or self.domain(arg).interval.is_finite:
+            axis = self.axis(arg)
+            by_rows = sensitivity.total(axis, self.max_rows)
+            clamp = None if whole is None else _clamp(whole, axis)
+            if clamp is None or by_rows <= sensitivity.clamped(*clamp):
+                return self.add(
+                    "sum",
+                    name,
+                    axis=axis,
+                    where=where,
+                    step=axis.step,
+                    row_bound=max(abs(axis.low), abs(axis.high)),
+                    sensitivity=by_rows,
+                    because=self.domain(arg).because + ("" if whole is None else ", less noise than the unit's sum"),
+                )
+        else:
+            axis = self._axis_of_sum(arg, whole, at)
+            clamp = _clamp(whole, axis)
+        return self.add(
             "sum",
-            arg,
-            where,
-            f"sum({self.describe(arg)}){self._filter(where)}",
-            step=grid.step,
-            grid=grid,
-            row_bound=max(abs(grid.low), abs(grid.high)),
-            changes_by=sensitivity.total(grid, self.max_rows),
+            name,
+            axis=axis,
+            where=where,
+            step=axis.step,
+            clamp=clamp,
+            row_bound=max(abs(axis.low), abs(axis.high)),
+            sensitivity=sensitivity.clamped(*clamp),
+            because=because,
         )
 
     def centred(self, arg: Expr, where: Expr | None = None) -> Measure:
         """Σ (arg − mid), mid the middle of arg's bounds."""
-        grid = self.grid(arg)
-        return self._add(
+        coarse = self.find("centred", self._squared_axis(arg), where)
+        if coarse is not None and arg.type.kind is Kind.REAL:  # a variance has it: rows·step away from the finer one
+            return coarse
+        return self.centred_on(self.axis(arg), where=where)
+
+    def centred_on(self, axis: Axis, *needs: Expr, where: Expr | None = None) -> Measure:
+        return self.add(
             "centred",
-            arg,
-            where,
-            f"centred sum({self.describe(arg)}){self._filter(where)}",
-            step=grid.step / 2,
-            grid=grid,
-            row_bound=grid.high - grid.low,
-            changes_by=sensitivity.centred(grid, self.max_rows),
+            f"centred sum({self.describe(axis.arg)}){self._with(needs)}{self.filter(where)}",
+            axis=axis,
+            needs=self.nullable(*needs),
+            where=where,
+            step=axis.step / 2,
+            row_bound=axis.width,
+            sensitivity=sensitivity.centred(axis, self.max_rows),
+            because=self.domain(axis.arg).because,
+        )
+
+    def square(self, axis: Axis, *needs: Expr, where: Expr | None = None) -> Measure:
+        """Σ (z² − range²/8), z = arg − mid, range the width of arg's bounds."""
+        return self.add(
+            "square",
+            f"centred squares({self.describe(axis.arg)}){self._with(needs)}{self.filter(where)}",
+            axis=axis,
+            needs=self.nullable(*needs),
+            where=where,
+            step=axis.step**2 / 8,
+            row_bound=axis.width**2,
+            sensitivity=sensitivity.square(axis, self.max_rows),
+            because=self.domain(axis.arg).because,
+        )
+
+    def product(self, axis: Axis, second: Axis, where: Expr | None = None) -> Measure:
+        """Σ z·z′, both centred."""
+        return self.add(
+            "product",
+            f"centred product({self.describe(axis.arg)}, {self.describe(second.arg)}){self.filter(where)}",
+            axis=axis,
+            second=second,
+            where=where,
+            step=axis.step * second.step / 4,
+            row_bound=max(1, axis.width * second.width),
+            sensitivity=sensitivity.product(axis, second, self.max_rows),
+            because=self.domain(axis.arg).because,
+        )
+
+    def distinct(self, parts: tuple[Expr, ...], where: Expr | None = None) -> Measure:
+        """How many different values; NULL alone is none, as in SQL."""
+        name = f"count(distinct {', '.join(map(self.describe, parts))}){self.filter(where)}"
+        return self.add(
+            "distinct", name, parts=parts, where=where, row_bound=1, sensitivity=sensitivity.distinct(self.max_rows)
         )
 
     def is_unit(self, expr: Expr) -> bool:
         return isinstance(expr, Column) and expr.id in self.same_unit
 
-    def has(self, kind: MeasureKind, arg: Expr | None, where: Expr | None) -> bool:
-        return any(m.kind == kind and m.arg == arg and m.where == where for m in self.measures)
+    def has(self, kind: MeasureKind, arg: Expr, where: Expr | None) -> bool:
+        return any(
+            m.kind == kind and m.axis is not None and m.axis.arg == arg and m.where == where and not m.needs
+            for m in self.measures
+        )
+
+    def find(self, kind: MeasureKind, axis: Axis | None, where: Expr | None) -> Measure | None:
+        found = (m for m in self.measures if (m.kind, m.axis, m.where, m.needs) == (kind, axis, where, ()))
+        return next(found, None)
 
     def domain(self, expr: Expr) -> Domain:
         return functions.infer(expr, self.domains)[1]
 
-    def grid(self, arg: Expr) -> sensitivity.ValueGrid:
-        """The argument's value grid; refused without finite bounds, with the two ways to mend it."""
+    def nullable(self, *exprs: Expr) -> tuple[Expr, ...]:
+        """Those that may be NULL, once each."""
+        return tuple(e for e in dict.fromkeys(exprs) if self.domain(e).nullable)
+
+    def axis(self, arg: Expr) -> Axis:
+        """The argument on its value grid; refused without finite bounds, with the two ways to mend it."""
+        domain = self._bounded(arg)
+        grid = sensitivity.value_grid(domain.type, domain.interval)
+        row_bound = max(abs(grid.low), abs(grid.high), grid.width)
+        if row_bound >= PIECE_LIMIT or row_bound * self.max_rows >= SHARE_LIMIT:
+            raise self._too_wide(arg)
+        return _on(arg, grid)
+
+    def moment_axis(self, arg: Expr) -> Axis:
+        """The same, coarse enough for second moments."""
+        axis = self._squared_axis(arg)
+        if axis is None or axis.width**2 * self.max_rows >= SHARE_LIMIT:
+            self._bounded(arg)
+            raise self._too_wide(arg)
+        return axis
+
+    def _squared_axis(self, arg: Expr) -> Axis | None:
         domain = self.domain(arg)
-        if domain.type.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN):
+        if not domain.interval.is_finite or domain.type.kind not in NUMBERS:
+            return None
+        return _on(arg, sensitivity.moment_grid(domain.type, domain.interval))
+
+    def _bounded(self, arg: Expr) -> Domain:
+        domain = self.domain(arg)
+        if domain.type.kind not in NUMBERS:
             raise SqlError(f"{domain.type} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
         if not domain.interval.is_finite:
-            raise self._unbounded(arg)
-        grid = sensitivity.value_grid(domain.type, domain.interval)
-        row_bound = max(abs(grid.low), abs(grid.high), grid.high - grid.low)
-        if row_bound >= PIECE_LIMIT or row_bound * self.max_rows >= SHARE_LIMIT:
-            raise Refused(
-                f"the bounds of {self.describe(arg)} are too wide to sum exactly",
-                code=131,
-                at=place(arg),
-                why="Sums are exact 128-bit integers; these bounds and caps do not fit.",
-                fix="Narrow the bounds, or clamp: LEAST(GREATEST(x, low), high).",
-            )
-        return grid
+            raise self.unbounded(arg, "A sum or average needs to know how much one row can add.")
+        return domain
 
-    def _unbounded(self, arg: Expr) -> Refused:
+    def _axis_of_sum(self, arg: Expr, whole: tuple[Fraction, Fraction], at: Span | None) -> Axis:
+        """An axis for a column without bounds whose unit's sum has some: each row within ±2^20 times those."""
+        type_ = self.domain(arg).type
+        if type_.kind not in NUMBERS:
+            raise SqlError(f"{type_} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
+        far = max(abs(end) for end in whole)
+        step = sensitivity.value_grid(type_, Interval(-far, far)).step
+        reach = min(int(far / step) * ROW_LIMIT, PIECE_LIMIT - 1)
+        if reach * self.max_rows >= SHARE_LIMIT:
+            raise self._too_wide(arg)
+        return Axis(arg=arg, step=step, low=-reach, high=reach)
+
+    def _too_wide(self, arg: Expr) -> Refused:
+        return Refused(
+            f"the bounds of {self.describe(arg)} are too wide to sum exactly",
+            code=131,
+            at=place(arg),
+            why="Sums are exact 128-bit integers; these bounds and caps do not fit.",
+            fix="Narrow the bounds, or clamp: LEAST(GREATEST(x, low), high).",
+        )
+
+    def unbounded(self, arg: Expr, why: str) -> Refused:
         columns = dict.fromkeys(
             part.name
             for part in walk(arg)
@@ -112,54 +252,84 @@ class Measuring:
             f"column {names} has no bounds" if names and len(columns) == 1 else f"{shown} has no bounds",
             code=103,
             at=place(arg),
-            why="A sum or average needs to know how much one row can add.",
+            why=why,
             fix=f"Add `lower:` and `upper:` to {names or 'its columns'} in the metadata, "
             f"or clamp it: LEAST(GREATEST({shown}, 0), 100).",
         )
 
-    def _filter(self, where: Expr | None) -> str:
+    def filter(self, where: Expr | None) -> str:
         return "" if where is None else f" where {self.describe(where)}"
 
-    def _add(
+    def _with(self, needs: tuple[Expr, ...]) -> str:
+        return f" beside {', '.join(map(self.describe, needs))}" if needs else ""
+
+    def add(
         self,
         kind: MeasureKind,
-        arg: Expr | None,
-        where: Expr | None,
         name: str,
         *,
         row_bound: int,
-        changes_by: int,
+        sensitivity: int,
+        axis: Axis | None = None,
+        second: Axis | None = None,
+        needs: tuple[Expr, ...] = (),
+        parts: tuple[Expr, ...] = (),
+        where: Expr | None = None,
         step: Fraction = Fraction(1),
-        grid: sensitivity.ValueGrid | None = None,
+        clamp: tuple[int, int] | None = None,
+        row_cap: int = 0,
+        because: str = "",
     ) -> Measure:
-        for old in self.measures:
-            if (old.kind, old.arg, old.where) == (kind, arg, where):
-                return old
-        because = "" if arg is None or grid is None else self.domain(arg).because
-        measure = Measure(
+        """The measurement; the one there is, if it was asked for before."""
+        new = Measure(
             kind=kind,
             name=name,
-            real=self.ids.field("", REAL),
-            whole=self.ids.field("", self._whole_type(arg, grid)),
-            arg=arg,
+            real=Field(-1, "", REAL),
+            whole=Field(-1, "", _whole_type(kind, axis)),
+            axis=axis,
+            second=second,
+            needs=needs,
+            parts=parts,
             where=where,
             step=step,
-            grid=Fraction(1) if grid is None else grid.step,
-            low=0 if grid is None else grid.low,
-            high=1 if grid is None else grid.high,
+            clamp=clamp,
+            row_cap=row_cap,
             row_bound=row_bound,
-            sensitivity=changes_by,
+            sensitivity=sensitivity,
             because=because,
+        )
+        for old in self.measures:
+            if dataclasses.replace(old, name=name, real=new.real, whole=new.whole) == new:
+                return old
+        measure = dataclasses.replace(
+            new, real=self.ids.field("", new.real.type), whole=self.ids.field("", new.whole.type)
         )
         self.measures.append(measure)
         return measure
 
-    def _whole_type(self, arg: Expr | None, grid: sensitivity.ValueGrid | None) -> Type:
-        if arg is not None and grid is not None and arg.type.kind is Kind.DECIMAL:
-            return decimal(38, arg.type.scale)
-        if arg is not None and grid is not None and arg.type.kind is Kind.REAL:
-            return REAL
-        return BIGINT
+
+NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN)
+
+
+def _on(arg: Expr, grid: ValueGrid) -> Axis:
+    return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
+
+
+def _clamp(whole: tuple[Fraction, Fraction], axis: Axis) -> tuple[int, int]:
+    """A unit's bounds on the axis, never wider than asked for; 0 is what a unit without rows adds."""
+    low, high = math.ceil(whole[0] / axis.step), math.floor(whole[1] / axis.step)
+    return min(low, high), high
+
+
+def _whole_type(kind: MeasureKind, axis: Axis | None) -> Type:
+    """What the measurement is when it is rounded: a sum of decimals is a decimal, of reals a real, the rest integers."""
+    if kind in ("square", "product"):
+        return REAL
+    if axis is not None and axis.arg.type.kind is Kind.DECIMAL:
+        return decimal(38, axis.arg.type.scale)
+    if axis is not None and axis.arg.type.kind is Kind.REAL:
+        return REAL
+    return BIGINT
 
 
 def real(measure: Measure) -> Expr:
@@ -172,9 +342,15 @@ def whole(measure: Measure) -> Expr:
     return measure.whole.column()
 
 
+def ends(measure: Measure) -> tuple[Fraction, Fraction]:
+    """The bounds of a measured expression, as they are enforced."""
+    assert measure.axis is not None
+    return measure.axis.low * measure.axis.step, measure.axis.high * measure.axis.step
+
+
 def number(value: Fraction) -> Literal:
     """A constant of a finishing expression."""
     return Literal(float(value), REAL)
 
 
-__all__ = ["Measuring", "number", "real", "whole"]
+__all__ = ["Measuring", "ends", "number", "real", "whole"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.stages import GRID_LIMIT, Measure
 
 SCALE_BITS = 21  # noise scales are below 2^21 grid steps where the sensitivity allows it
@@ -19,6 +20,8 @@ def shift_for(measure: Measure, scale: Fraction) -> int:
     totals to the grid cannot inflate the sensitivity: for k ≤ log2 Δ, ⌈Δ/2^k⌉·2^k < Δ + 2^k ≤ 2Δ, and only where ε is
     so small that the scale is beyond 2^21·Δ does that bound bite at all.
     """
+    if measure.candidates is not None:  # bins: their weights are counted on the noise grid itself, from 2^-20 to 1 row
+        return min(max(_ceil_log2_above(scale / 2**SCALE_BITS), 0), WEIGHT.bit_length() - 1)
     by_scale = _ceil_log2_above(scale / 2**SCALE_BITS)
     by_rows = _ceil_log2(Fraction(measure.row_bound, 2 ** (GRID_LIMIT - ROW_BITS)))
     return min(max(by_scale, by_rows), measure.sensitivity.bit_length() - 1)

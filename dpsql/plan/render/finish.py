@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from dpsql.domain.types import Kind, Type
 from dpsql.plan.dialects import scratch as dialect
-from dpsql.plan.dialects.literals import real
+from dpsql.plan.dialects.literals import fixed, real
 from dpsql.plan.render.relation import name
 from dpsql.plan.stages import Measure, Noise, Stage
 from dpsql.plan.transport import is_text
@@ -15,7 +17,11 @@ LARGEST = "9223372036854774784e0"  # the largest double that is a BIGINT
 def noisy_columns(stage: Stage, *, exact: bool) -> dict[str, str]:
     """The columns of the noisy table and their SQL types."""
     keys = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
-    return {**keys, **{f"m{j}": "VARCHAR" if exact else "BIGINT" for j in range(len(stage.measures))}}
+    found = dict(keys)
+    for j, measure in enumerate(stage.measures):
+        is_text_column = exact or (_explicit(measure) and is_text(measure.parts[0].type))
+        found |= dict.fromkeys(measure.columns(j), "VARCHAR" if is_text_column else "BIGINT")
+    return found
 
 
 def finish(stage: Stage, table: str, *, exact: bool) -> str:
@@ -23,6 +29,10 @@ def finish(stage: Stage, table: str, *, exact: bool) -> str:
     keys = [f"{_key(f'k{i}', key.field.type)} AS {name(key.field.id)}" for i, key in enumerate(stage.keys)]
     values: list[str] = []
     for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
+        if measure.candidates is not None:
+            answers = zip(measure.columns(j), measure.more, strict=True)
+            values += [f"{_answer(m, f.type, measure, noise, exact)} AS {name(f.id)}" for m, f in answers]
+            continue
         raw = f"CAST(m{j} AS HUGEINT)" if exact else f"m{j}"
         values.append(f"{_real(raw, measure, noise)} AS {name(measure.real.id)}")
         values.append(f"{_whole(raw, measure, noise)} AS {name(measure.whole.id)}")
@@ -43,6 +53,28 @@ def _key(value: str, type_: Type) -> str:
             return "NULL"
         case _:
             return f"CAST({value} AS {type_.sql})"
+
+
+def _explicit(measure: Measure) -> bool:
+    return measure.candidates is not None and measure.candidates.values is not None
+
+
+def _answer(m: str, type_: Type, measure: Measure, noise: Noise, exact: bool) -> str:
+    """One answer about candidates: a bin's count, a value of an explicit set, or a grid integer in its type."""
+    if measure.candidates is not None and not measure.chosen:
+        raw = f"CAST({m} AS HUGEINT)" if exact else m
+        return f"CAST(round(CAST({raw} AS DOUBLE) * {real(float(measure.step * noise.grid))}) AS BIGINT)"
+    if _explicit(measure):
+        return _key(f"CAST({m} AS BIGINT)" if exact and not is_text(type_) else m, type_)
+    raw, step = (f"CAST({m} AS BIGINT)" if exact else m), measure.step
+    match type_.kind:
+        case Kind.REAL:
+            return f"CAST({raw} AS DOUBLE) * {real(float(step))}"
+        case Kind.DECIMAL:
+            unit = fixed(Fraction(1, 10**type_.scale), type_.scale)
+            return f"CAST(TRY_CAST({raw} AS DECIMAL({37 - type_.scale},0)) * {unit} AS {type_.sql})"
+        case _:
+            return _key(raw, type_)
 
 
 def _real(raw: str, measure: Measure, noise: Noise) -> str:

@@ -1,0 +1,98 @@
+"""What is asked of a group's candidates: an order statistic, the most frequent values, or a histogram.
+
+The vault answers a weight for each candidate; permute-and-flip (or, for bins, additive noise) does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.domain.facts import Atom
+
+WEIGHT = 2**20  # a row's weight: the grid that a unit's scaled rows are counted on
+CANDIDATE_LIMIT = 2**16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """The values below which `fractions` of the rows lie. interpolated: for each, what exact mode answers between rows.
+
+    levels: rounds of recursive halving, each of which pays for itself. spread: cells that one candidate is split into, so
+    that equal values can be divided between the halves.
+    """
+
+    fractions: tuple[Fraction, ...]
+    interpolated: tuple[bool, ...]
+    spread: int = 1
+
+    @property
+    def levels(self) -> int:
+        return len(self.fractions).bit_length()
+
+    @property
+    def answers(self) -> int:
+        return len(self.fractions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extreme:
+    """The least (or greatest) candidate; noisily the one with about `rank` rows beyond it, see Noise.rank."""
+
+    greatest: bool
+
+    @property
+    def levels(self) -> int:
+        return 1
+
+    @property
+    def answers(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MostFrequent:
+    """The `count` candidates with the most rows, one choice after the other."""
+
+    count: int
+
+    @property
+    def levels(self) -> int:
+        return self.count
+
+    @property
+    def answers(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """How many rows each candidate has; additive noise, one draw for each bin."""
+
+    count: int
+
+    @property
+    def levels(self) -> int:
+        return 1
+
+    @property
+    def answers(self) -> int:
+        return self.count
+
+
+Question = Quantiles | Extreme | MostFrequent | Bins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The public values among which one is chosen.
+
+    values: an explicit set, or None: `count` values low, low + cell, … on the value grid, the last one no more than high
+    (a row counts for the nearest). edges: bins by their upper ends, on the value grid; the last holds what is above.
+    """
+
+    question: Question
+    count: int
+    cell: int = 1
+    values: tuple[Atom, ...] | None = None
+    edges: tuple[int, ...] | None = None

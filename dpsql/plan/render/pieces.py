@@ -1,0 +1,94 @@
+"""What one row adds to a measurement, as an integer: clamped to its axis, NULL where the row does not enter."""
+
+from __future__ import annotations
+
+from dpsql.domain.types import Kind
+from dpsql.ir.expr import Expr
+from dpsql.plan.dialects.literals import fixed, real
+from dpsql.plan.stages import Axis, Measure
+
+
+def sources(measure: Measure) -> tuple[Expr, ...]:
+    """The expressions a piece is made of, in the order of x<j>_0, x<j>_1, …: both factors, then what must be there."""
+    axes = tuple(axis.arg for axis in (measure.axis, measure.second) if axis is not None)
+    return tuple(dict.fromkeys((*axes, *measure.needs)))
+
+
+def enters_all(measure: Measure) -> bool:
+    """Whether every row enters."""
+    return not sources(measure) and measure.where is None
+
+
+def piece(j: int, measure: Measure) -> str:
+    """The row's integer; for counts any non-NULL will do."""
+    exprs = sources(measure)
+    tests = [f"w{j}"] if measure.where is not None else []
+    needed = exprs if measure.axis is None else exprs[1:]
+    tests += [present(f"x{j}_{exprs.index(expr)}", expr) for expr in needed]
+    value = "1" if measure.axis is None else _value(j, measure, measure.axis)
+    return f"CASE WHEN {' AND '.join(tests)} THEN {value} END" if tests else value
+
+
+def present(x: str, expr: Expr) -> str:
+    """Neither NULL nor NaN."""
+    return f"{x} IS NOT NULL AND NOT isnan({x})" if expr.type.kind is Kind.REAL else f"{x} IS NOT NULL"
+
+
+def _value(j: int, measure: Measure, axis: Axis) -> str:
+    on_grid = on_axis(f"x{j}_0", axis)
+    if measure.kind in ("sum", "candidates"):
+        return on_grid
+    z = _centred(on_grid, axis)
+    match measure.kind:
+        case "square":
+            return f"({z}) * ({z}) * 2 - {axis.width**2}"
+        case "product":
+            assert measure.second is not None
+            exprs = sources(measure)
+            other = on_axis(f"x{j}_{exprs.index(measure.second.arg)}", measure.second)
+            return f"({z}) * ({_centred(other, measure.second)})"
+        case _:
+            return z
+
+
+def _centred(on_grid: str, axis: Axis) -> str:
+    return f"({on_grid}) * 2 - {axis.low + axis.high}"
+
+
+def on_axis(x: str, axis: Axis) -> str:
+    """The value as an integer from axis.low to axis.high."""
+    low, high, step = axis.low, axis.high, axis.step
+    type_ = axis.arg.type
+    none = f"{x} IS NULL"
+    match type_.kind:
+        case Kind.REAL:
+            bottom, top = real(float(low * step)), real(float(high * step))
+            scaled = f"CAST({x} * {real(float(1 / step))} AS BIGINT)"
+            none = f"{x} IS NULL OR isnan({x})"
+        case Kind.DECIMAL:
+            bottom = f"CAST({fixed(low * step, type_.scale)} AS DECIMAL(38,{type_.scale}))"
+            top = f"CAST({fixed(high * step, type_.scale)} AS DECIMAL(38,{type_.scale}))"
+            factor = 10**type_.scale
+            if step * factor == 1:
+                narrow = f"TRY_CAST({x} AS DECIMAL({max(19, type_.scale + 1)},{type_.scale}))"
+                scaled = f"TRY_CAST({narrow} * CAST({factor} AS DECIMAL({len(str(factor))},0)) AS BIGINT)"
+            else:  # coarser than the type, by a power of two: doubles keep the order, and the ends are tested first
+                scaled = _rounded(x, axis)
+        case Kind.DATE | Kind.TIMESTAMP:
+            x = f"({x} - DATE '1970-01-01')" if type_.kind is Kind.DATE else f"epoch_us({x})"
+            bottom, top, scaled = str(low), str(high), f"CAST({x} AS BIGINT)"
+        case _:
+            if type_.kind is Kind.BOOLEAN:
+                x = f"CAST({x} AS BIGINT)"
+            bottom, top = str(low * step), str(high * step)
+            scaled = f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
+    low_text, high_text = f"CAST({low} AS BIGINT)", f"CAST({high} AS BIGINT)"
+    return (
+        f"CASE WHEN {none} THEN NULL WHEN {x} <= {bottom} THEN {low_text} "
+        f"WHEN {x} < {top} THEN {scaled} ELSE {high_text} END"
+    )
+
+
+def _rounded(x: str, axis: Axis) -> str:
+    scaled = f"TRY_CAST(round(CAST({x} AS DOUBLE) * {real(float(1 / axis.step))}) AS BIGINT)"
+    return f"greatest(least({scaled}, {axis.high}), {axis.low})"
