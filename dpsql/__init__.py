@@ -34,7 +34,23 @@ if TYPE_CHECKING:
     from dpsql import testing
     from dpsql.catalog.load import load as load_catalog
     from dpsql.catalog.model import Catalog
-    from dpsql.dbapi import Connection, Cursor, connect
+    from dpsql.dbapi import Budget, Connection, Cursor, connect
+    from dpsql.dbapi.rows import class_row, dict_row, namedtuple_row, scalar_row, tuple_row
+    from dpsql.dbapi.type_objects import (
+        BINARY,
+        DATETIME,
+        NUMBER,
+        ROWID,
+        STRING,
+        Binary,
+        Date,
+        DateFromTicks,
+        Time,
+        TimeFromTicks,
+        Timestamp,
+        TimestampFromTicks,
+    )
+    from dpsql.frames import PrivateFrame
 
 __version__ = "0.1.0"
 
@@ -42,22 +58,34 @@ apilevel = "2.0"
 threadsafety = 1  # threads may share the module, not a connection
 paramstyle = "qmark"  # ? and, beyond PEP 249's one word, $1 and $name
 
+_ROWS: tuple[str, ...] = ("class_row", "dict_row", "namedtuple_row", "scalar_row", "tuple_row")
+_TYPE_OBJECTS: tuple[str, ...] = ("BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Date", "DateFromTicks", "Time")
+_TYPE_OBJECTS += ("TimeFromTicks", "Timestamp", "TimestampFromTicks")
 _LAZY = {
+    "Budget": "dpsql.dbapi",
     "Catalog": "dpsql.catalog.model",
     "Connection": "dpsql.dbapi",
     "Cursor": "dpsql.dbapi",
+    "PrivateFrame": "dpsql.frames",
     "connect": "dpsql.dbapi",
-    "testing": "dpsql.testing",
+    **dict.fromkeys(_ROWS, "dpsql.dbapi.rows"),
+    **dict.fromkeys(_TYPE_OBJECTS, "dpsql.dbapi.type_objects"),
 }
 
 
 def __getattr__(name: str) -> object:
     if name == "load_catalog":
         return importlib.import_module("dpsql.catalog.load").load
+    if name == "testing":
+        return importlib.import_module("dpsql.testing")
     if name not in _LAZY:
         raise AttributeError(f"module 'dpsql' has no attribute {name!r}")
-    module = importlib.import_module(_LAZY[name])
-    return module if name == "testing" else getattr(module, name)
+    return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext dpsql` in a notebook: the cell magic %%dpsql."""
+    importlib.import_module("dpsql.integrations.ipython").register(shell)
 
 
 def __dir__() -> list[str]:
@@ -65,33 +93,52 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BINARY",
+    "Binary",
+    "Budget",
     "BudgetError",
     "Catalog",
     "CatalogError",
     "Connection",
     "Cursor",
+    "DATETIME",
     "DataError",
     "DatabaseError",
+    "Date",
+    "DateFromTicks",
     "Error",
     "ExecutionError",
     "IntegrityError",
     "InterfaceError",
     "InternalError",
     "LedgerError",
+    "NUMBER",
     "NotSupportedError",
     "OperationalError",
     "PostProcessingError",
+    "PrivateFrame",
     "ProgrammingError",
+    "ROWID",
     "Refused",
+    "STRING",
     "SourceError",
     "SqlError",
     "TamperedLedger",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
     "Warning",
     "__version__",
     "apilevel",
+    "class_row",
     "connect",
+    "dict_row",
     "load_catalog",
+    "namedtuple_row",
     "paramstyle",
+    "scalar_row",
     "testing",
     "threadsafety",
+    "tuple_row",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from dpsql.catalog.model import fold
 from dpsql.engine.scratch_result import ScratchResult
-from dpsql.errors import InternalError
+from dpsql.errors import InternalError, NotSupportedError
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
@@ -28,6 +28,23 @@ def execute(session: Session, sql: str, parameters: Parameters = None, *, query_
         if statement.kind == "query":
             return run_query(session, statement, query_id=query_id)
         return KINDS[statement.kind](session, statement)
+
+
+def execute_many(session: Session, sql: str, many: Iterable[Parameters]) -> Answer:
+    """Run one INSERT with each of many parameters, in order; what was inserted before an error stays."""
+    changed = 0
+    for parameters in many:
+        with in_text(sql):
+            statement = read(sql, parameters)
+            if statement.kind != "insert":
+                raise NotSupportedError(
+                    "only INSERT may be run with many parameters",
+                    code=122,
+                    why="A query asked many times would be charged many times.",
+                    fix="Execute it once, or in a loop of your own.",
+                )
+            changed += max(0, insert(session, statement).changed)
+    return Answer(kind="insert", rows=None, changed=changed)
 
 
 def explain(session: Session, sql: str, parameters: Parameters = None) -> Explanation:

@@ -22,7 +22,7 @@ from dpsql.domain.types import (
     decimal,
 )
 from dpsql.engine.scratch_result import ScratchResult
-from dpsql.errors import SqlError
+from dpsql.errors import InterfaceError, SqlError
 from dpsql.plan.dialects.literals import identifier
 from dpsql.query import Answer, run_query
 from dpsql.session import USER, Session
@@ -43,6 +43,32 @@ def create_table_as(session: Session, statement: Statement) -> Answer:
         session.user_tables[name] = columns
         count = len(rows)
     return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=count)
+
+
+def load_frame(session: Session, name: str, frame: object) -> None:
+    """A table of the user's from a frame, in place of one of the same name. Columns of other types become the nearest
+    of ours."""
+    folded = fold(name)
+    if not name or not name.isprintable():
+        raise InterfaceError("a table's name is a plain text", code=604)
+    if session.catalog.table(name) is not None or folded in {fold(v) for v in session.catalog.views}:
+        raise InterfaceError(f'"{name}" is a table of the metadata', code=604, fix="Choose another name.")
+    staging = f"i_{session.next_number()}"
+    session.scratch.load_frame(staging, frame)
+    try:
+        columns = tuple(
+            (column.name, _NEAREST.get(column.type, _type(column.type))) for column in session.scratch.columns(staging)
+        )
+        items = ", ".join(
+            f"CAST({identifier(n)} AS {t.sql}) AS {identifier(n)}" if t.kind is not Kind.ANY else identifier(n)
+            for n, t in columns
+        )
+        session.scratch.execute(
+            f"CREATE OR REPLACE TABLE {identifier(USER + folded)} AS SELECT {items} FROM {identifier(staging)}"
+        )
+    finally:
+        session.scratch.drop(staging)
+    session.user_tables[folded] = columns
 
 
 def create_table(session: Session, statement: Statement) -> Answer:
@@ -147,6 +173,19 @@ def _existing(session: Session, statement: Statement) -> str:
     return name
 
 
+_NEAREST = {
+    "FLOAT": REAL,
+    "UTINYINT": SMALLINT,
+    "USMALLINT": INTEGER,
+    "UINTEGER": BIGINT,
+    "UBIGINT": HUGEINT,
+    "TIMESTAMP_S": TIMESTAMP,
+    "TIMESTAMP_MS": TIMESTAMP,
+    "TIMESTAMP_NS": TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": TIMESTAMP,
+}
+
+
 def _distinct(names: list[str], statement: Statement) -> None:
     seen: set[str] = set()
     for name in names:
@@ -167,4 +206,4 @@ def _type(sql: str) -> Type:
     return found or ANY
 
 
-__all__ = ["create_table", "create_table_as", "drop_table", "insert"]
+__all__ = ["create_table", "create_table_as", "drop_table", "insert", "load_frame"]

@@ -8,17 +8,21 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType, TracebackType
+from typing import Any, Generic, Self, overload
 
+from dpsql import errors
 from dpsql.accounting.account import Amount, Balance
 from dpsql.catalog.model import Catalog
-from dpsql.dbapi.cursor import Cursor
-from dpsql.errors import InterfaceError
+from dpsql.dbapi.cursor import Cursor, Messages
+from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
+from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
 from dpsql.query import Parameters
 from dpsql.result import CostReport, cost_report
 from dpsql.session import Session, open_session
 from dpsql.sql import options
 from dpsql.statements import explain, plan_text
+from dpsql.user_tables import load_frame
 
 Amountlike = int | float | str | Decimal | Fraction
 
@@ -36,6 +40,7 @@ class Budget:
         return f"total {self.total}; spent {self.spent}; left {self.left}"
 
 
+@overload
 def connect(
     catalog: str | Path | Mapping[str, object] | Catalog,
     *,
@@ -47,28 +52,55 @@ def connect(
     ledger: str | Path | None = None,
     memory_limit: str | None = None,
     threads: int | None = None,
-) -> Connection:
+) -> Connection[TupleRow]: ...
+@overload
+def connect(
+    catalog: str | Path | Mapping[str, object] | Catalog,
+    *,
+    source: object = None,
+    analyst: str | None = None,
+    epsilon: Amountlike | None = None,
+    delta: Amountlike | None = None,
+    budget: object = None,
+    ledger: str | Path | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    row_factory: RowFactory[T],
+) -> Connection[T]: ...
+def connect(
+    catalog: str | Path | Mapping[str, object] | Catalog,
+    *,
+    source: object = None,
+    analyst: str | None = None,
+    epsilon: Amountlike | None = None,
+    delta: Amountlike | None = None,
+    budget: object = None,
+    ledger: str | Path | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    row_factory: RowFactory[Any] = tuple_row,
+) -> Connection[Any]:
     """Open a catalog (a YAML file, a dict, or a Catalog) for querying.
 
     epsilon, delta: of each query that does not say otherwise; never the total. source: the data, where the catalog does
-    not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none. Nothing private is
-    read before a query is charged.
+    not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none. row_factory: what
+    its cursors' rows are, tuples unless said. Nothing private is read before a query is charged.
     """
     session = open_session(
         catalog,
         source=source,
         analyst=analyst,
-        epsilon=_option("epsilon", epsilon),
-        delta=_option("delta", delta),
+        epsilon=exact_option("epsilon", epsilon),
+        delta=exact_option("delta", delta),
         budget=budget,
         ledger=ledger,
         memory_limit=memory_limit,
         threads=threads,
     )
-    return Connection(session)
+    return Connection(session, row_factory=row_factory)
 
 
-def _option(name: str, value: Amountlike | None) -> Fraction | None:
+def exact_option(name: str, value: Amountlike | None) -> Fraction | None:
     """The same validation as OPTIONS and SET."""
     if value is None:
         return None
@@ -81,19 +113,45 @@ def _option(name: str, value: Amountlike | None) -> Fraction | None:
     return Fraction(checked)
 
 
-class Connection:
+class Connection(Generic[Row]):
     """One analyst's way to one catalog. Connections to one dataset share its budget."""
 
-    def __init__(self, session: Session) -> None:
+    # PEP 249: the exception classes are attributes of the connection too.
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    def __init__(self, session: Session, *, row_factory: RowFactory[Any] = tuple_row) -> None:
         self._session = session
+        self.row_factory: RowFactory[Row] = row_factory
+        notices = () if session.ledger is None else session.ledger.notices
+        self.messages: Messages = [(errors.Warning, errors.Warning(notice)) for notice in notices]
 
-    def cursor(self) -> Cursor:
+    @overload
+    def cursor(self) -> Cursor[Row]: ...
+    @overload
+    def cursor(self, *, row_factory: RowFactory[T]) -> Cursor[T]: ...
+    def cursor(self, *, row_factory: RowFactory[Any] | None = None) -> Cursor[Any]:
+        """A new cursor; row_factory: what its rows are, where that is not what the connection says."""
         self._check_open()
-        return Cursor(self, self._session)
+        return Cursor(self, self._session, self.row_factory if row_factory is None else row_factory)
 
-    def execute(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Cursor:
+    def execute(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Cursor[Row]:
         """A new cursor with the statement executed. query_id: a retry with the same id gives the same rows, charged once."""
         return self.cursor().execute(sql, parameters, query_id=query_id)
+
+    def load(self, name: str, frame: object) -> None:
+        """A table of one's own from a frame (pandas, polars, Arrow, a mapping of columns). It is public, as what
+        CREATE TABLE makes: never load people's data this way."""
+        self._check_open()
+        load_frame(self._session, name, frame)
 
     def explain(self, sql: str, parameters: Parameters = None) -> Explanation:
         """What a query would do and cost: free, and nothing private is read."""
@@ -125,23 +183,40 @@ class Connection:
     def commit(self) -> None:
         """Every charge is durable at once; there is nothing to commit."""
         self._check_open()
+        self.messages.clear()
 
     def rollback(self) -> None:
         """Nothing that was released can be taken back, and no charge is refunded."""
         self._check_open()
+        self.messages.clear()
+
+    @property
+    def autocommit(self) -> bool:
+        """Always: a charge is durable before its query runs."""
+        return True
+
+    @autocommit.setter
+    def autocommit(self, value: bool) -> None:
+        if not value:
+            raise NotSupportedError(
+                "dpsql has no transactions",
+                code=122,
+                why="What a query has released cannot be taken back, and a charge is never refunded.",
+            )
 
     def interrupt(self) -> None:
         """Stop the running query; callable from any thread."""
         self._session.interrupt()
 
     def close(self) -> None:
+        """Idempotent. What was spent stays spent."""
         self._session.close()
 
     def _check_open(self) -> None:
         if self._session.closed:
             raise InterfaceError("the connection is closed", code=601, fix="Open a new one with dpsql.connect().")
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> Self:
         self._check_open()
         return self
 

@@ -269,7 +269,18 @@ class _Shaper:
                 at=at(token),
                 fix="Use BOOLEAN, INTEGER, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP or VARCHAR.",
             )
+        if TYPES[name] == types.TEXT and self._here_is(TokenType.L_PAREN):
+            self._length()
         return TYPES[name]
+
+    def _length(self) -> None:
+        """VARCHAR(20): read and ignored, as DuckDB does."""
+        self.index += 1
+        token = self._here()
+        if token is None or not (token.text.isascii() and token.text.isdigit()):
+            raise self._unexpected("a length")
+        self.index += 1
+        self._take(TokenType.R_PAREN, ")")
 
     def _decimal(self, token: Token) -> Type:
         numbers: list[int] = []

@@ -1,0 +1,114 @@
+"""Rows to look at, as text and as HTML: noisy numbers with their 95 % intervals, and what they cost below."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from dpsql.result import Privacy
+
+Line = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """rows: the first of `total`."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Line, ...]
+    total: int
+    privacy: Privacy | None
+
+    @property
+    def left_out(self) -> int:
+        return self.total - len(self.rows)
+
+    def half_width(self, column: str) -> float | None:
+        return None if self.privacy is None or self.privacy.exact else self.privacy.intervals.get(column)
+
+
+def text_table(shown: Shown) -> str:
+    """Columns of equal width, numbers to the right."""
+    heads = [_safe(name) for name in shown.columns]
+    cells = [
+        [_safe(_cell(v, shown.half_width(n))) for v, n in zip(row, shown.columns, strict=True)] for row in shown.rows
+    ]
+    right = [_is_numeric(shown, i) for i in range(len(heads))]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    lines = [_line(heads, widths, right), _line(["-" * width for width in widths], widths, right)]
+    lines += [_line(row, widths, right) for row in cells]
+    return "\n".join([*lines, *_below(shown)])
+
+
+def html_table(shown: Shown) -> str:
+    """The same for a notebook. Every text is escaped."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in shown.columns)
+    body = "".join(f"<tr>{''.join(_html_cells(shown, row))}</tr>" for row in shown.rows)
+    below = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in _below(shown))
+    return f'<div class="dpsql"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>'
+
+
+def _html_cells(shown: Shown, row: Line) -> list[str]:
+    cells = []
+    for value, name in zip(row, shown.columns, strict=True):
+        align = "right" if _number(value) else "left"
+        cells.append(f'<td style="text-align: {align}">{html.escape(_cell(value, shown.half_width(name)))}</td>')
+    return cells
+
+
+def _below(shown: Shown) -> list[str]:
+    lines = [f"… and {shown.left_out} more rows"] if shown.left_out else []
+    privacy = shown.privacy
+    if privacy is None:
+        return lines
+    if privacy.exact:
+        return [*lines, str(privacy)]
+    spent = "a repeat, nothing charged" if privacy.repeated else str(privacy.cost)
+    lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if privacy.intervals else ""))
+    if privacy.threshold is not None:
+        lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
+    return [*lines, *privacy.notes]
+
+
+def _cell(value: object, half_width: float | None) -> str:
+    if value is None:
+        return "NULL"
+    if not _number(value):
+        return str(value)
+    if half_width is None:
+        return _digits(value, 2)
+    places = _places(half_width)
+    return f"{_digits(value, places)} ± {_digits(half_width, places)}"
+
+
+def _places(half_width: float) -> int:
+    """Two significant digits of the interval: what lies behind them is noise."""
+    if not 0 < half_width < math.inf:
+        return 0
+    return min(12, max(0, 1 - math.floor(math.log10(half_width))))
+
+
+def _digits(value: object, places: int) -> str:
+    """A whole number as it is; other numbers to so many places."""
+    return str(value) if isinstance(value, int) else f"{value:.{places}f}"
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _is_numeric(shown: Shown, position: int) -> bool:
+    return any(_number(row[position]) for row in shown.rows)
+
+
+def _safe(text: str) -> str:
+    """One line, and nothing a terminal would obey."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+    padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True))
+    return "  ".join(padded).rstrip()

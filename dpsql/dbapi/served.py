@@ -1,0 +1,90 @@
+"""The forms in which an answer's rows are handed over besides PEP 249's fetch*: frames, Arrow, files, tables to look at.
+
+Each serves all rows, as often as asked, wherever fetching stands.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsql.dbapi.display import Shown, html_table, text_table
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.errors import InterfaceError
+from dpsql.query import Answer
+from dpsql.result import CostReport, Privacy
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
+SHOWN_ROWS = 60
+
+
+class Served:
+    """What a cursor and a frame's result have in common."""
+
+    _answer: Answer | None
+
+    @property
+    def privacy(self) -> Privacy | None:
+        """The privacy report of the answer; None where nothing was released."""
+        return None if self._answer is None else self._answer.privacy
+
+    @property
+    def cost(self) -> CostReport | None:
+        """What the answer cost; None where nothing was released."""
+        return None if self.privacy is None else self.privacy.cost
+
+    def df(self) -> pandas.DataFrame:
+        """All rows as a pandas DataFrame."""
+        return self._all_rows().df()
+
+    def arrow(self) -> pyarrow.Table:
+        """All rows as a pyarrow Table."""
+        return self._all_rows().arrow()
+
+    def pl(self) -> polars.DataFrame:
+        """All rows as a polars DataFrame."""
+        return self._all_rows().polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows for whatever reads Arrow; needs no pyarrow."""
+        return self._all_rows().__arrow_c_stream__(requested_schema)
+
+    def write(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word all writers use
+        """All rows into a file: csv, json or parquet, by the path's ending unless `format` says."""
+        target = Path(path)
+        chosen = FORMATS.get(target.suffix.lower()) if format is None else format
+        if chosen is None:
+            raise InterfaceError(
+                f"the ending {target.suffix!r} does not say a format", fix="Add format='csv', 'json' or 'parquet'."
+            )
+        self._all_rows().write(target, chosen)
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the first rows with their 95 % intervals, and what they cost."""
+        rows = None if self._answer is None else self._answer.rows
+        return None if rows is None or not rows.is_open else html_table(self._shown(rows))
+
+    def _as_text(self) -> str:
+        return text_table(self._shown(self._all_rows()))
+
+    def _shown(self, rows: ScratchResult) -> Shown:
+        return Shown(
+            columns=tuple(column.name for column in rows.columns),
+            rows=tuple(rows.head(SHOWN_ROWS)),
+            total=len(rows),
+            privacy=self.privacy,
+        )
+
+    def _all_rows(self) -> ScratchResult:
+        rows = self._served().rows
+        assert rows is not None
+        return rows
+
+    def _served(self) -> Answer:
+        """The answer, its rows there; InterfaceError where there is none."""
+        raise NotImplementedError
