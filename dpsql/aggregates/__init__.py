@@ -9,10 +9,13 @@ from collections.abc import Mapping
 
 from dpsql.aggregates.avg import AVG
 from dpsql.aggregates.count import COUNT, COUNT_IF
+from dpsql.aggregates.covariance import COVARIANCES
 from dpsql.aggregates.model import Aggregate
+from dpsql.aggregates.regression import REGRESSIONS
 from dpsql.aggregates.sum import SUM
+from dpsql.aggregates.variance import VARIANCES
 
-AGGREGATES: tuple[Aggregate, ...] = (COUNT, COUNT_IF, SUM, AVG)
+AGGREGATES: tuple[Aggregate, ...] = (COUNT, COUNT_IF, SUM, AVG, *VARIANCES, *COVARIANCES, *REGRESSIONS)
 
 BY_NAME: Mapping[str, Aggregate] = {aggregate.name: aggregate for aggregate in AGGREGATES}
 

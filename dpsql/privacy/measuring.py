@@ -185,8 +185,8 @@ class Measuring:
         return functions.infer(expr, self.domains)[1]
 
     def nullable(self, *exprs: Expr) -> tuple[Expr, ...]:
-        """Those that may be NULL, once each."""
-        return tuple(e for e in dict.fromkeys(exprs) if self.domain(e).nullable)
+        """Those that may be NULL, once each, in an order of their own: (x, y) and (y, x) ask for the same rows."""
+        return tuple(sorted((e for e in dict.fromkeys(exprs) if self.domain(e).nullable), key=self.describe))
 
     def axis(self, arg: Expr) -> Axis:
         """The argument on its value grid; refused without finite bounds, with the two ways to mend it."""

@@ -1,0 +1,105 @@
+"""REGR_SLOPE, REGR_INTERCEPT, REGR_R2, REGR_COUNT, REGR_AVGX, REGR_AVGY, REGR_SXX, REGR_SXY, REGR_SYY of (y, x)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.aggregates.covariance import correlation
+from dpsql.aggregates.model import Aggregate, numbers, plain
+from dpsql.domain.types import BIGINT
+from dpsql.ir.expr import AggregateCall, Expr
+from dpsql.privacy import moments
+from dpsql.privacy.measuring import Measuring, number, real, whole
+
+Measure = Callable[[AggregateCall, Measuring], Expr]
+
+
+def _slope(call: AggregateCall, ask: Measuring) -> Expr:
+    y, x = call.args
+    of_x = moments.moments(ask, x, y, where=call.where)
+    both = moments.covariance(ask, y, x, where=call.where)[0]
+    spread = moments.call("greater", of_x.variance, number(Fraction(0)))
+    ratio = moments.call("divide", both, of_x.variance)
+    return moments.null_unless(moments.call("and", spread, of_x.present), ratio)
+
+
+def _intercept(call: AggregateCall, ask: Measuring) -> Expr:
+    y, x = call.args
+    slope = _slope(call, ask)
+    of_x = moments.moments(ask, x, y, where=call.where)
+    return moments.call("subtract", _mean_of(ask, y, x, call), moments.call("multiply", slope, of_x.mean))
+
+
+def _mean_of(ask: Measuring, arg: Expr, other: Expr, call: AggregateCall) -> Expr:
+    """AVG over the rows where both are there."""
+    axis = ask.moment_axis(arg)
+    first, count = ask.centred_on(axis, other, where=call.where), ask.rows(arg, other, where=call.where)
+    rows = moments.call("greatest", real(count), number(Fraction(1)))
+    low, high = axis.low * axis.step, axis.high * axis.step
+    mean = moments.call("add", number((low + high) / 2), moments.call("divide", real(first), rows))
+    bounded = moments.between(mean, number(low), number(high))
+    return moments.null_unless(moments.call("is_not_null", real(first)), bounded)
+
+
+def _r2(call: AggregateCall, ask: Measuring) -> Expr:
+    found = correlation(call, ask)
+    return moments.call("multiply", found, found)
+
+
+def _count(call: AggregateCall, ask: Measuring) -> Expr:
+    return whole(ask.rows(*call.args, where=call.where))
+
+
+def _avgx(call: AggregateCall, ask: Measuring) -> Expr:
+    return _mean_of(ask, call.args[1], call.args[0], call)
+
+
+def _avgy(call: AggregateCall, ask: Measuring) -> Expr:
+    return _mean_of(ask, call.args[0], call.args[1], call)
+
+
+def _squares(position: int) -> Measure:
+    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+        found = moments.moments(ask, call.args[position], call.args[1 - position], where=call.where)
+        return moments.null_unless(found.present, moments.call("multiply", found.variance, found.rows))
+
+    return measure
+
+
+def _products(call: AggregateCall, ask: Measuring) -> Expr:
+    both, count = moments.covariance(ask, *call.args, where=call.where)
+    return moments.call("multiply", both, moments.call("greatest", count, number(Fraction(1))))
+
+
+def _plainly(measure: Measure) -> Measure:
+    def checked(call: AggregateCall, ask: Measuring) -> Expr:
+        plain(call)
+        return measure(call, ask)
+
+    return checked
+
+
+_FAMILY: tuple[tuple[str, str, Measure], ...] = (
+    ("regr_slope", "Slope of the least-squares line; NULL where x does not vary.", _slope),
+    ("regr_intercept", "Where the least-squares line meets x = 0.", _intercept),
+    ("regr_r2", "Square of the correlation.", _r2),
+    ("regr_count", "Rows where both are there.", _count),
+    ("regr_avgx", "Mean of x over the rows where both are there.", _avgx),
+    ("regr_avgy", "Mean of y over the rows where both are there.", _avgy),
+    ("regr_sxx", "Variance of x times the number of rows.", _squares(1)),
+    ("regr_syy", "Variance of y times the number of rows.", _squares(0)),
+    ("regr_sxy", "Covariance times the number of rows.", _products),
+)
+
+REGRESSIONS = tuple(
+    Aggregate(
+        name=name,
+        signature=f"{name.upper()}(y, x)",
+        doc=doc,
+        result=numbers(name, 2, BIGINT) if name == "regr_count" else numbers(name, 2),
+        measure=_plainly(measure),
+        order=-1,
+    )
+    for name, doc, measure in _FAMILY
+)
