@@ -15,7 +15,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError
 
 from dpsql.errors import Error, Refused, Span, SqlError
-from dpsql.sql.limits import LENGTH_LIMIT, TOKEN_LIMIT, check_joins, check_nesting
+from dpsql.sql.limits import LENGTH_LIMIT, TOKEN_LIMIT, check_joins, check_nesting, check_readings
 from dpsql.sql.tokens import NAME_META, at, between, quoted, word
 
 
@@ -79,6 +79,7 @@ def tokenize(text: str) -> list[Token]:
         token.comments = []
     check_joins(tokens)
     check_nesting(tokens)
+    check_readings(tokens)
     return tokens
 
 

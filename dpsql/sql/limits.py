@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import Token, TokenType
+from sqlglot.parsers.duckdb import DuckDBParser
 
 from dpsql.errors import Span, SqlError
 from dpsql.sql.tokens import at, word
@@ -12,8 +13,10 @@ TOKEN_LIMIT = 20_000
 NESTING_LIMIT = 64
 # The tree of a chain a + b + c … is as deep as the chain is long, and every later step recurses over it.
 CHAIN_LIMIT = 200
+READINGS_LIMIT = 6
 TREE_LIMIT = 400
 
+TYPE_WORDS = DuckDBParser.TYPE_TOKENS | DuckDBParser.NESTED_TYPE_TOKENS
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET}
 _SEPARATORS = {"SELECT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "LIMIT", "UNION", "INTERSECT",
@@ -46,6 +49,25 @@ def check_nesting(tokens: list[Token]) -> None:
         elif kind in _CHAINING:
             chains[-1] += 1
         if len(chains) - 1 > NESTING_LIMIT or prefixes > NESTING_LIMIT or chains[-1] > CHAIN_LIMIT:
+            raise too_deep(at(token))
+
+
+def check_readings(tokens: list[Token]) -> None:
+    """At most READINGS_LIMIT open parentheses of the kinds that sqlglot reads in two ways.
+
+    It tries DATE(… as a type and then as a call, LATERAL (… and (FROM … likewise: 2^depth, 3^depth.
+    """
+    stack: list[bool] = []
+    for index, token in enumerate(tokens):
+        if token.token_type in _OPENING:
+            before = tokens[index - 1] if index else None
+            typed = before is not None and (before.token_type in TYPE_WORDS or word(before) == "LATERAL")
+            after = tokens[index + 1] if index + 1 < len(tokens) else None
+            stack.append(typed or (after is not None and word(after) == "FROM"))
+            stack[-1] = stack[-1] or (after is not None and after.token_type in TYPE_WORDS)
+        elif token.token_type in _CLOSING and stack:
+            stack.pop()
+        if sum(stack) > READINGS_LIMIT:
             raise too_deep(at(token))
 
 

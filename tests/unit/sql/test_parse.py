@@ -241,6 +241,17 @@ def test_nested_joins_are_fine() -> None:
     allow(parse(f"SELECT 1 FROM {joins}"))
 
 
+@pytest.mark.parametrize(
+    "piece", ["DATE(", "STRUCT(", "ROW(x, ", "(TEXT ", "LATERAL (", "(FROM t, ", "FROM t, (", "MAP("]
+)
+@pytest.mark.parametrize("start", ["SELECT ", "SELECT 1 FROM ", "SELECT 1 FROM t, "])
+def test_what_the_parser_reads_twice_ends_before_it(start: str, piece: str) -> None:
+    """Without the limit each of these takes sqlglot minutes to years."""
+    text = start + piece * 60
+    refusal(text)
+    refusal(text + "1" + ")" * text.count("("))
+
+
 def test_long_lists_are_fine() -> None:
     parse("SELECT x IN (" + ", ".join(map(str, range(5000))) + ") FROM t")
     parse("SELECT " + ", ".join(f"sum(x) + {i} AS c{i}" for i in range(1000)) + " FROM t")
