@@ -10,9 +10,10 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.ir.expr import Literal
+from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.dialects.literals import literal
-from dpsql.plan.stages import Key, ReleasePlan, Stage
-from dpsql.result import CostReport, Privacy, cost_report, privacy_report
+from dpsql.plan.stages import Axis, Key, Measure, ReleasePlan, Stage
+from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,19 +99,54 @@ def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
         f" (caps {bounding.because})."
     ]
     lines += [f"  {_key_line(key)}" for key in stage.keys]
-    for m in privacy.measurements:
-        if m.stage == stage.number:
+    own = [m for m in privacy.measurements if m.stage == stage.number]
+    for m, measure in zip(own, stage.measures, strict=True):
+        if measure.chosen:
+            lines.append(f"  {_choice_line(m, measure, stage)}")
+        else:
             bounds = f"; bounds {m.because}" if m.because else ""
             lines.append(
                 f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{bounds};"
                 f" {m.mechanism} noise of scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}."
             )
+    if own:
+        lines.append("  Intervals are about the noise; what caps and clamped values leave out comes on top.")
     if stage.threshold is not None:
         lines.append(
             f"  Keys are released from a noisy count of {float(stage.threshold.units):.1f} units on:"
             f" keys of fewer than about {float(stage.threshold.units):.0f} units will usually be missing."
         )
     return lines
+
+
+def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> str:
+    """How fine the grid of candidates is, and how far off the choice may be, in rows."""
+    candidates, noise = measure.candidates, stage.noises[stage.measures.index(measure)]
+    assert candidates is not None
+    if measure.axis is None:
+        grid = f"{candidates.count:,} public values"
+    else:
+        grid = f"{candidates.count:,} candidates, one every {_distance(measure.axis, candidates.cell)}"
+    levels = candidates.question.levels
+    rounds = f" in {levels} rounds" if levels > 1 else ""
+    end = ""
+    if noise.rank:
+        end = f" It is looked for {noise.rank / WEIGHT:,.0f} rows inside the end, as nobody's own value may show."
+    bounds = f"; bounds {report.because}" if report.because else ""
+    return (
+        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{bounds}; one unit moves a rank by at most"
+        f" {report.sensitivity:.6g} rows; 95 % within {report.half_width:,.0f} rows of the best.{end}"
+    )
+
+
+def _distance(axis: Axis, cell: int) -> str:
+    match axis.arg.type.kind:
+        case Kind.DATE:
+            return f"{cell} day{'s' if cell > 1 else ''}"
+        case Kind.TIMESTAMP:
+            return f"{cell / 1_000_000:.6g} seconds"
+        case _:
+            return f"{float(cell * axis.step):.6g}"
 
 
 def _key_line(key: Key) -> str:

@@ -10,12 +10,29 @@ from collections.abc import Mapping
 from dpsql.aggregates.avg import AVG
 from dpsql.aggregates.count import COUNT, COUNT_IF
 from dpsql.aggregates.covariance import COVARIANCES
+from dpsql.aggregates.extremes import EXTREMES
+from dpsql.aggregates.histogram import HISTOGRAM
+from dpsql.aggregates.mode import APPROX_TOP_K, MODE
 from dpsql.aggregates.model import Aggregate
+from dpsql.aggregates.quantiles import QUANTILES
 from dpsql.aggregates.regression import REGRESSIONS
 from dpsql.aggregates.sum import SUM
 from dpsql.aggregates.variance import VARIANCES
 
-AGGREGATES: tuple[Aggregate, ...] = (COUNT, COUNT_IF, SUM, AVG, *VARIANCES, *COVARIANCES, *REGRESSIONS)
+AGGREGATES: tuple[Aggregate, ...] = (
+    COUNT,
+    COUNT_IF,
+    SUM,
+    AVG,
+    *VARIANCES,
+    *COVARIANCES,
+    *REGRESSIONS,
+    *QUANTILES,
+    *EXTREMES,
+    MODE,
+    APPROX_TOP_K,
+    HISTOGRAM,
+)
 
 BY_NAME: Mapping[str, Aggregate] = {aggregate.name: aggregate for aggregate in AGGREGATES}
 

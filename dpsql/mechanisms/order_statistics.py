@@ -66,20 +66,20 @@ def choose_quantiles(
     weights: Integers, fractions: Sequence[Fraction], *, epsilon: Fraction, sensitivity: int
 ) -> Integers:
     """Groups x fractions, in their order, by recursive halving; `epsilon` is each round's, of which there are
-    bit_length(number of fractions).
+    bit_length(number of different fractions).
 
     Lemma: a round is epsilon-DP in each group. Proof: its choices look at disjoint ranges of candidates, fixed by the rounds
     before; a unit with weight w_i in range i changes that choice's scores by at most w_i/sensitivity of what it is
     calibrated to, so choice i is epsilon*w_i/sensitivity-DP for it, and the w_i add up to at most sensitivity.
     """
-    if len(fractions) == 1:
-        return choose_quantile(weights, fractions[0], epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
-    order = sorted(range(len(fractions)), key=lambda i: fractions[i])
-    found = np.zeros((weights.shape[0], len(fractions)), dtype=np.int64)
-    for group in range(weights.shape[0]):
-        ascending = [fractions[i] for i in order]
-        found[group, order] = _halve(weights[group], ascending, epsilon=epsilon, sensitivity=sensitivity)
-    return found
+    ascending = sorted(set(fractions))
+    if len(ascending) == 1:
+        found = choose_quantile(weights, ascending[0], epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
+    else:
+        found = np.zeros((weights.shape[0], len(ascending)), dtype=np.int64)
+        for group in range(weights.shape[0]):
+            found[group] = _halve(weights[group], ascending, epsilon=epsilon, sensitivity=sensitivity)
+    return found[:, [ascending.index(fraction) for fraction in fractions]]
 
 
 def _halve(weights: Integers, fractions: list[Fraction], *, epsilon: Fraction, sensitivity: int) -> list[int]:

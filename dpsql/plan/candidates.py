@@ -28,7 +28,7 @@ class Quantiles:
 
     @property
     def levels(self) -> int:
-        return len(self.fractions).bit_length()
+        return len(set(self.fractions)).bit_length()
 
     @property
     def answers(self) -> int:

@@ -22,6 +22,7 @@ from dpsql.plan.cut import Draft
 from dpsql.plan.stages import Bounding, Key, Stage
 from dpsql.plan.tracked import CapFacts
 from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
@@ -199,7 +200,7 @@ def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> Aggr
     found = aggregates.get(call.function)
     if found is None:
         names = ", ".join(sorted(name.upper() for name in aggregates))
-        why, instead = functions.REFUSED.get(call.function, ("", ""))
+        why, instead = REFUSED.get(call.function, ("", ""))
         raise Refused(
             f"{call.function.upper()} of private rows is not answered",
             code=132,

@@ -148,7 +148,8 @@ class Measuring:
         )
 
     def product(self, axis: Axis, second: Axis, where: Expr | None = None) -> Measure:
-        """Σ z·z′, both centred."""
+        """Σ z·z′, both centred; the same whichever comes first."""
+        axis, second = sorted((axis, second), key=lambda one: self.describe(one.arg))
         return self.add(
             "product",
             f"centred product({self.describe(axis.arg)}, {self.describe(second.arg)}){self.filter(where)}",

@@ -17,7 +17,7 @@ from dpsql.plan.render.apart import apart_query
 from dpsql.plan.render.keys import KeyTables, group_columns, key_order, private_key
 from dpsql.plan.render.pieces import enters_all, sources
 from dpsql.plan.render.relation import Relations
-from dpsql.plan.render.rows import cuts, hash_of, input_rows
+from dpsql.plan.render.rows import hash_of, input_rows, kept_groups
 from dpsql.plan.render.totals import on_noise_grid
 from dpsql.plan.stages import SUMS, Measure, Stage
 
@@ -46,13 +46,16 @@ def bounding(stage: Stage, relations: Relations, *, salt: int, exact: bool) -> V
     per_unit = _per_row if stage.bounding.skip_a else _per_unit
     steps = [f"rows AS ({input_rows(stage, relations, key_tables, base)})"]
     if stage.bounding.skip_b:
-        steps.append(f"a AS ({per_unit(stage, groups, base, counts)})")
+        steps.append(f"a AS ({per_unit(stage, groups, base, counts, exact)})")
         kept = "a"
     else:
         hashed = hash_of(groups, salt)
-        steps.append(f"a AS MATERIALIZED (SELECT *, {hashed} AS h FROM ({per_unit(stage, groups, base, counts)}) AS x)")
-        steps.append(f"b AS ({cuts(stage.bounding.keep_groups)})")
-        kept = "(SELECT a.* FROM a LEFT JOIN b ON a.u = b.u WHERE b.cut IS NULL OR a.h < b.cut) AS kept"
+        steps.append(
+            f"a AS MATERIALIZED (SELECT *, {hashed} AS h FROM ({per_unit(stage, groups, base, counts, exact)}) AS x)"
+        )
+        columns = [*groups, *(f"t{j}" for j in base), *(dict.fromkeys(counts.values()) if exact else ())]
+        more, kept = kept_groups(stage, columns)
+        steps += more
     sql = f"WITH {', '.join(steps)} {_totals(stage, groups, base, counts, kept, exact)}"
     apart = {
         j: apart_query(stage, j, relations, key_tables, salt=salt)
@@ -75,7 +78,7 @@ def _counts(stage: Stage, base: Sequence[int]) -> dict[int, str]:
     return found
 
 
-def _per_unit(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[int, str]) -> str:
+def _per_unit(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[int, str], exact: bool) -> str:
     aggregates: dict[str, str] = {}
     for j in base:
         measure = stage.measures[j]
@@ -87,7 +90,7 @@ def _per_unit(stage: Stage, groups: list[str], base: Sequence[int], counts: dict
     inner = f"SELECT {', '.join([*columns, *(f'{v} AS {k}' for k, v in aggregates.items())])} FROM rows"
     inner += f" GROUP BY {', '.join(columns)}"
     shares = [f"{_share(j, stage.measures[j], counts[j], stage.bounding.max_rows)} AS t{j}" for j in base]
-    extra = list(dict.fromkeys(counts.values()))
+    extra = list(dict.fromkeys(counts.values())) if exact else []
     return f"SELECT {', '.join([*columns, *extra, *shares])} FROM ({inner}) AS y"
 
 
@@ -116,7 +119,7 @@ def _clamped(s: str, n: str, clamp: tuple[int, int]) -> str:
     return f"CASE WHEN {n} > 0 THEN CAST(greatest(least({s}, {clamp[1]}), {clamp[0]}) AS BIGINT) ELSE 0 END"
 
 
-def _per_row(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[int, str]) -> str:
+def _per_row(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[int, str], exact: bool) -> str:
     """Stage A where the input's form shows one row per unit and group: each row is its own."""
     ns: dict[str, str] = {}
     shares: list[str] = []
@@ -129,7 +132,8 @@ def _per_row(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[
         if measure.clamp is not None:
             share = _clamped(share, f"({enters})", measure.clamp)
         shares.append(f"{share} AS t{j}")
-    return f"SELECT {', '.join(['u', *groups, *(f'{v} AS {k}' for k, v in ns.items()), *shares])} FROM rows"
+    counted = [f"{v} AS {k}" for k, v in ns.items()] if exact else []
+    return f"SELECT {', '.join(['u', *groups, *counted, *shares])} FROM rows"
 
 
 # --- c: per group -------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from dpsql.plan.render.relation import name
 ROW = "__row"
 FIRST_DAY, LAST_DAY = -719162, 2932896  # 0001-01-01 and 9999-12-31
 DAY = 86_400_000_000
+WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
 def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) -> str:
@@ -47,10 +48,9 @@ def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) 
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         values.append(f"{_kept(f'r{f.id}', declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
-            required.append(f"{name(f.id)} IS NOT NULL")
-    inner = f"SELECT {', '.join(raw)} FROM {source}"
-    outer = f"SELECT {', '.join(values)} FROM ({inner}) AS raw"
-    return f"SELECT * FROM ({outer}) AS cleaned WHERE {' AND '.join(required)}" if required else outer
+            required.append(_present(f"r{f.id}", declared))
+    rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
+    return f"{rows} WHERE {' AND '.join(required)}" if required else rows
 
 
 def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_unit: bool) -> str:
@@ -73,6 +73,8 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
         return f'TRY_CAST({column} AS VARCHAR) COLLATE "binary"'
     if actual == declared.type.sql:
         return column
+    if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
+        return f"CAST({column} AS BIGINT)"
     return f"TRY_CAST({column} AS {declared.type.sql})"
 
 
@@ -81,7 +83,7 @@ def _unit(column: str, actual: str, type_: Type) -> str:
     if type_.kind is Kind.TEXT:
         converted = column if actual == "VARCHAR" else f"TRY_CAST({column} AS VARCHAR)"
         return f'{converted} COLLATE "binary"'
-    if actual in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):
+    if actual in WITHIN_BIGINT:
         return f"CAST({column} AS BIGINT)"
     if actual in ("DOUBLE", "FLOAT"):
         whole = f"TRY_CAST({column} AS BIGINT)"
@@ -91,6 +93,17 @@ def _unit(column: str, actual: str, type_: Type) -> str:
     return f"CASE WHEN CAST({whole} AS VARCHAR) = CAST({column} AS VARCHAR) THEN {whole} END"
 
 
+def _present(value: str, declared: ColumnSpec) -> str:
+    """Whether `_kept` leaves a value: said of the raw one, so that an engine can test it while it reads."""
+    match declared.type.kind:
+        case Kind.REAL:
+            return f"NOT isnan({value})"
+        case Kind.DATE | Kind.TIMESTAMP:
+            return f"NOT isinf({value})"
+        case _:
+            return f"{value} IS NOT NULL"
+
+
 def _kept(value: str, declared: ColumnSpec) -> str:
     """NaN and infinities out, clamped to the bounds."""
     kind = declared.type.kind
@@ -98,7 +111,7 @@ def _kept(value: str, declared: ColumnSpec) -> str:
     match kind:
         case Kind.REAL:
             bounds = (None if low is None else real(float(low)), None if high is None else real(float(high)))
-            return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, *bounds)} ELSE {value} + 0e0 END"
+            return _kept_real(value, *bounds)
         case Kind.INTEGER:
             bounds = (None if low is None else str(-(-low // 1)), None if high is None else str(high // 1))
             return _optional_clamp(value, *bounds)
@@ -115,6 +128,16 @@ def _kept(value: str, declared: ColumnSpec) -> str:
             return f"CASE WHEN isinf({value}) THEN NULL {clamp} ELSE {value} END"
         case _:
             return value
+
+
+def _kept_real(value: str, low: str | None, high: str | None) -> str:
+    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first."""
+    if low is None or high is None:
+        return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} + 0e0 END"
+    return (
+        f"CASE WHEN {value} >= {low} AND {value} <= {high} THEN {value} + 0e0 "
+        f"WHEN {value} < {low} THEN {low} WHEN NOT isnan({value}) THEN {high} END"
+    )
 
 
 def _clamp(value: str, low: str | None, high: str | None) -> str:

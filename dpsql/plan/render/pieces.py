@@ -59,12 +59,10 @@ def on_axis(x: str, axis: Axis) -> str:
     """The value as an integer from axis.low to axis.high."""
     low, high, step = axis.low, axis.high, axis.step
     type_ = axis.arg.type
-    none = f"{x} IS NULL"
     match type_.kind:
         case Kind.REAL:
             bottom, top = real(float(low * step)), real(float(high * step))
             scaled = f"CAST({x} * {real(float(1 / step))} AS BIGINT)"
-            none = f"{x} IS NULL OR isnan({x})"
         case Kind.DECIMAL:
             bottom = f"CAST({fixed(low * step, type_.scale)} AS DECIMAL(38,{type_.scale}))"
             top = f"CAST({fixed(high * step, type_.scale)} AS DECIMAL(38,{type_.scale}))"
@@ -83,9 +81,11 @@ def on_axis(x: str, axis: Axis) -> str:
             bottom, top = str(low * step), str(high * step)
             scaled = f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
     low_text, high_text = f"CAST({low} AS BIGINT)", f"CAST({high} AS BIGINT)"
+    # What is usual is tested first. NaN, which DuckDB sorts above every number, is neither between the ends nor below.
+    above = f"NOT isnan({x})" if type_.kind is Kind.REAL else f"{x} IS NOT NULL"
     return (
-        f"CASE WHEN {none} THEN NULL WHEN {x} <= {bottom} THEN {low_text} "
-        f"WHEN {x} < {top} THEN {scaled} ELSE {high_text} END"
+        f"CASE WHEN {x} > {bottom} AND {x} < {top} THEN {scaled} "
+        f"WHEN {x} <= {bottom} THEN {low_text} WHEN {above} THEN {high_text} END"
     )
 
 

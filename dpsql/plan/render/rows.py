@@ -64,3 +64,39 @@ def cuts(keep: int) -> str:
     """Per unit with more than `keep` groups the (keep+1)-th smallest hash. Groups below it are kept: at most `keep`,
     even where hashes collide."""
     return f"SELECT u, {nth_smallest('h', keep + 1)} AS cut FROM a GROUP BY u HAVING count(*) > {keep}"
+
+
+QUARTER = 2**62  # of all hashes
+MANY = 8  # times as many groups as are kept: from here on most of a unit's hashes need no sorting
+
+
+def kept_groups(stage: Stage, columns: Sequence[str]) -> tuple[list[str], str]:
+    """The steps from `a` (u, h and `columns`) to the groups that `cuts` keeps, and what to read them from.
+
+    One group of a unit is kept by its smallest hash, and none where two groups share it. Where a unit may have many
+    groups, the cut is looked for among the hashes of the lowest quarter if more than `keep` lie there: then so does the
+    cut, and all that is below it. The groups kept are the same in all three forms.
+    """
+    keep = stage.bounding.keep_groups
+    if keep == 1:
+        firsts = ", ".join(f"any_value(a.{column}) AS {column}" for column in columns)
+        return (
+            ["b AS (SELECT u, min(h) AS low FROM a GROUP BY u)"],
+            f"(SELECT {firsts} FROM a JOIN b ON a.u = b.u AND a.h = b.low GROUP BY a.u HAVING count(*) = 1) AS kept",
+        )
+    if stage.public_keys and stage.combinations <= MANY * keep:
+        return [f"b AS ({cuts(keep)})"], _below("a")
+    top = f"CASE WHEN count(*) FILTER (WHERE h < {QUARTER}) > {keep} THEN {QUARTER} ELSE 18446744073709551615 END"
+    return (
+        [
+            f"r AS (SELECT u, CAST({top} AS UBIGINT) AS top FROM a GROUP BY u HAVING count(*) > {keep})",
+            "near AS MATERIALIZED (SELECT a.*, r.u IS NOT NULL AS over FROM a LEFT JOIN r ON a.u = r.u "
+            "WHERE r.u IS NULL OR a.h <= r.top)",
+            f"b AS (SELECT u, {nth_smallest('h', keep + 1)} AS cut FROM near WHERE over GROUP BY u)",
+        ],
+        _below("near"),
+    )
+
+
+def _below(groups: str) -> str:
+    return f"(SELECT {groups}.* FROM {groups} LEFT JOIN b ON {groups}.u = b.u WHERE b.cut IS NULL OR h < b.cut) AS kept"

@@ -6,7 +6,7 @@ import dataclasses
 
 from dpsql.domain.facts import Domain
 from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, place
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Aggregate
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import summaries
@@ -63,6 +63,8 @@ def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa:
     """The call with every argument made total."""
 
     def on(expr: Expr) -> Expr:
+        if isinstance(expr, Call) and expr.function == "list_value" and not columns_of(expr):
+            return expr  # a list of constants: fractions, bins
         return functions.infer(expr, input.domains)[0]
 
     return dataclasses.replace(

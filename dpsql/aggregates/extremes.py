@@ -1,0 +1,50 @@
+"""MIN, MAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsql.aggregates.model import Aggregate, plain
+from dpsql.domain.types import Type
+from dpsql.errors import Refused
+from dpsql.ir.expr import AggregateCall, Expr
+from dpsql.privacy import candidates
+from dpsql.privacy.measuring import Measuring
+from dpsql.sql import functions
+
+
+def _result(args: tuple[Expr, ...]) -> Type:
+    if not args:
+        raise functions.TypeProblem("MIN and MAX take an argument", None, "Write MIN(x).")
+    return args[0].type
+
+
+def _measure(*, greatest: bool) -> Callable[[AggregateCall, Measuring], Expr]:
+    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+        if len(call.args) != 1:
+            raise Refused(
+                "the several least values are not answered",
+                code=132,
+                at=call.at,
+                why="Each would be one person's value.",
+                fix="Write QUANTILE_CONT(x, 0.05).",
+            )
+        plain(call)
+        return candidates.extreme(ask, call.args[0], call.where, greatest=greatest)
+
+    return measure
+
+
+def _aggregate(name: str, which: str, *, greatest: bool) -> Aggregate:
+    return Aggregate(
+        name=name,
+        signature=f"{name.upper()}(x)",
+        doc=f"The {which} candidate with a few rows beyond it, as EXPLAIN says: the {which} value itself is one person's.",
+        result=_result,
+        measure=_measure(greatest=greatest),
+    )
+
+
+MIN = _aggregate("min", "least", greatest=False)
+MAX = _aggregate("max", "greatest", greatest=True)
+EXTREMES = (MIN, MAX)

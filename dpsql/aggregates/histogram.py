@@ -1,0 +1,59 @@
+"""HISTOGRAM(x), HISTOGRAM(x, n), HISTOGRAM(x, [10, 20, 50])."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.aggregates.model import Aggregate, plain
+from dpsql.domain.types import ANY, REAL, Kind, Type
+from dpsql.errors import SqlError
+from dpsql.ir.expr import AggregateCall, Call, Expr, Literal
+from dpsql.privacy import candidates
+from dpsql.privacy.measuring import Measuring
+from dpsql.sql import functions
+
+
+def _result(args: tuple[Expr, ...]) -> Type:
+    if len(args) not in (1, 2):
+        raise functions.TypeProblem("HISTOGRAM takes a value, and bins if you like", None, "Write HISTOGRAM(x, 20).")
+    return ANY
+
+
+def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+    """A map from each bin's upper end (or value) to its number of rows; above the last edge lies infinity."""
+    plain(call)
+    arg = call.args[0]
+    if len(call.args) == 1:
+        values, counts = candidates.each_value(ask, arg, call.where)
+        keys: tuple[Expr, ...] = tuple(Literal(value, arg.type) for value in values)
+    else:
+        edges = _edges(call, ask)
+        counts = candidates.bins(ask, arg, call.where, edges)
+        keys = tuple(Literal(edge, REAL) for edge in (*map(float, edges), float("inf")))
+    listed = (functions.make("list_value", part, at=None) for part in (keys, counts))
+    return functions.make("map", tuple(listed), at=None)
+
+
+def _edges(call: AggregateCall, ask: Measuring) -> tuple[Fraction, ...]:
+    given = call.args[1]
+    if call.args[0].type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        raise SqlError("bins are numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
+    if isinstance(given, Literal) and isinstance(given.value, int) and not isinstance(given.value, bool):
+        return candidates.equal_bins(ask, call.args[0], given.value)
+    found: list[Fraction] = []
+    for item in given.args if isinstance(given, Call) and given.function == "list_value" else (given,):
+        value = item.value if isinstance(item, Literal) else None
+        if isinstance(value, bool) or not isinstance(value, int | Fraction | float):
+            raise SqlError("bins are constants", code=105, at=call.at, fix="Write HISTOGRAM(x, [10, 20, 50]).")
+        found.append(Fraction(value))
+    return tuple(found)
+
+
+HISTOGRAM = Aggregate(
+    name="histogram",
+    signature="HISTOGRAM(x), HISTOGRAM(x, n), HISTOGRAM(x, [10, 20, 50])",
+    doc="Rows for each public value, for n bins of one width over the bounds, or up to each of the numbers given. A "
+    "person's rows over all bins count at most max_rows, so all bins together cost what one count costs.",
+    result=_result,
+    measure=_measure,
+)

@@ -1,0 +1,261 @@
+"""What an aggregate may ask of candidates: quantiles, ends, most frequent values, histograms."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.types import BIGINT, REAL, Kind, Type
+from dpsql.errors import Refused, SqlError
+from dpsql.ir.expr import Expr, place
+from dpsql.ir.nodes import Field
+from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
+from dpsql.plan.candidates import CANDIDATE_LIMIT, Bins, Candidates, Extreme, MostFrequent, Quantiles
+from dpsql.plan.stages import Axis, Measure
+from dpsql.privacy import sensitivity
+from dpsql.privacy.measuring import Measuring
+
+ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
+CELLS = 2**24  # candidates of all public groups together
+FEWEST, UNKNOWN_GROUPS = 2**10, 2**12  # grid points at least; where keys are private
+SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
+MOST_CHOICES, MOST_BINS = 100, 1000
+
+
+def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, *, interpolated: bool) -> Expr:
+    """The candidate below which about `fraction` of the rows lie. Fractions of one expression are one measurement: each
+    doubling of their number costs one more round (recursive halving), not one more measurement each."""
+    if not 0 <= fraction <= 1 or fraction.denominator > FRACTION_LIMIT:
+        raise SqlError(
+            "a quantile's fraction is a number from 0 to 1 with at most four decimals",
+            code=105,
+            at=place(arg),
+            fix="Write for example QUANTILE_CONT(x, 0.95).",
+        )
+    axis, candidates = _ordered(ask, arg)
+    for position, old in enumerate(ask.measures):
+        if old.candidates is None or (old.axis, old.where) != (axis, where):
+            continue
+        question = old.candidates.question
+        if isinstance(question, Quantiles):
+            asked = list(zip(question.fractions, question.interpolated, strict=True))
+            if (fraction, interpolated) in asked:
+                return old.more[asked.index((fraction, interpolated))].column()
+            answer = ask.ids.field("", arg.type)
+            longer = (*question.fractions, fraction), (*question.interpolated, interpolated)
+            ask.measures[position] = _quantiles(ask, axis, where, candidates, *longer, (*old.more, answer))
+            return answer.column()
+    answer = ask.ids.field("", arg.type)
+    ask.measures.append(_quantiles(ask, axis, where, candidates, (fraction,), (interpolated,), (answer,)))
+    return answer.column()
+
+
+def _quantiles(
+    ask: Measuring,
+    axis: Axis,
+    where: Expr | None,
+    candidates: Candidates,
+    fractions: tuple[Fraction, ...],
+    interpolated: tuple[bool, ...],
+    answers: tuple[Field, ...],
+) -> Measure:
+    spread = 1
+    if len(set(fractions)) > 1:  # equal values are split between the halves, a cell at a time
+        while spread < LARGEST_SPREAD and candidates.count * spread * 2 <= SPREAD_CELLS:
+            spread *= 2
+    different = dict.fromkeys(fractions)
+    named = ", ".join(f"{float(f):g}" for f in different)
+    name = f"quantile{'s' if len(different) > 1 else ''} {named} of {ask.describe(axis.arg)}"
+    question = Quantiles(fractions=fractions, interpolated=interpolated, spread=spread)
+    return _measure(ask, name, dataclasses.replace(candidates, question=question), answers, where, axis=axis)
+
+
+def extreme(ask: Measuring, arg: Expr, where: Expr | None, *, greatest: bool) -> Expr:
+    """The least or greatest candidate, a few rows (EXPLAIN says how many) inside the end."""
+    axis, candidates = _ordered(ask, arg)
+    asked = dataclasses.replace(candidates, question=Extreme(greatest=greatest))
+    name = f"{'max' if greatest else 'min'}({ask.describe(arg)})"
+    return _asked(ask, name, asked, (arg.type,), where, axis=axis)[0]
+
+
+def most_frequent(ask: Measuring, arg: Expr, where: Expr | None, count: int) -> tuple[Expr, ...]:
+    """The values with the most rows, heaviest first."""
+    values, axis = _listed(ask, arg)
+    total = len(values) if values is not None else axis.width + 1 if axis is not None else 0
+    if not 1 <= count <= min(total, MOST_CHOICES):
+        raise SqlError(
+            f"{count} of {total} public values cannot be chosen",
+            code=105,
+            at=place(arg),
+            fix=f"Ask for 1 to {min(total, MOST_CHOICES)}.",
+        )
+    candidates = Candidates(question=MostFrequent(count=count), count=total, values=values)
+    name = f"{count} most frequent of {ask.describe(arg)}" if count > 1 else f"mode({ask.describe(arg)})"
+    parts = (arg,) if values is not None else ()
+    return _asked(ask, name, candidates, (arg.type,) * count, where, axis=axis, parts=parts)
+
+
+def each_value(ask: Measuring, arg: Expr, where: Expr | None) -> tuple[tuple[Atom, ...], tuple[Expr, ...]]:
+    """A histogram over every public value: (values, counts)."""
+    values, axis = _listed(ask, arg)
+    if values is None:
+        assert axis is not None
+        shown: tuple[Atom, ...] = tuple(_atom(axis.low + n, axis) for n in range(min(axis.width, MOST_BINS) + 1))
+    else:
+        shown = values
+    if len(shown) > MOST_BINS:
+        raise _too_many_bins(ask, arg)
+    candidates = Candidates(question=Bins(count=len(shown)), count=len(shown), values=values)
+    parts = (arg,) if values is not None else ()
+    name = f"histogram({ask.describe(arg)})"
+    return shown, _asked(ask, name, candidates, (BIGINT,) * len(shown), where, axis=axis, parts=parts)
+
+
+def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]) -> tuple[Expr, ...]:
+    """Rows up to each edge (and above the one before); then those above the last."""
+    axis = _axis(ask, arg)
+    on_axis = tuple(
+        edge.numerator * axis.step.denominator // (edge.denominator * axis.step.numerator) for edge in edges
+    )
+    if not 1 <= len(edges) < MOST_BINS or list(edges) != sorted(set(edges)):
+        raise SqlError(
+            f"bins are 1 to {MOST_BINS - 1} numbers, ascending", code=105, at=place(arg), fix="Write [10, 20, 50]."
+        )
+    count = len(edges) + 1
+    candidates = Candidates(question=Bins(count=count), count=count, edges=on_axis)
+    shown = ", ".join(f"{float(edge):g}" for edge in edges)
+    return _asked(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, (BIGINT,) * count, where, axis=axis)
+
+
+def equal_bins(ask: Measuring, arg: Expr, count: int) -> tuple[Fraction, ...]:
+    """The upper ends of `count` bins of one width over the bounds; all but the last, which takes what is above them."""
+    axis = _axis(ask, arg)
+    low, high = axis.low * axis.step, axis.high * axis.step
+    if not 1 < count <= MOST_BINS or low >= high:
+        raise _too_many_bins(ask, arg)
+    return tuple(low + (high - low) * n / count for n in range(1, count))
+
+
+def _too_many_bins(ask: Measuring, arg: Expr) -> Refused:
+    return Refused(
+        f"{ask.describe(arg)} has more public values than a histogram has bins",
+        code=131,
+        at=place(arg),
+        why=f"Each bin gets noise of its own; there may be at most {MOST_BINS}.",
+        fix="Name the bins, HISTOGRAM(x, [10, 20, 50]), or how many, HISTOGRAM(x, 20).",
+    )
+
+
+def _ordered(ask: Measuring, arg: Expr) -> tuple[Axis, Candidates]:
+    """Every value of a small domain, else a public grid over the bounds: the fewer, the more groups there are."""
+    axis = _axis(ask, arg)
+    points = CANDIDATE_LIMIT
+    if axis.width >= CANDIDATE_LIMIT:
+        points = UNKNOWN_GROUPS if ask.groups is None else max(FEWEST, min(CANDIDATE_LIMIT, CELLS // ask.groups))
+    cell = max(1, -(-axis.width // (points - 1)))
+    count = -(-axis.width // cell) + 1
+    return axis, Candidates(question=Extreme(greatest=False), count=count, cell=cell)
+
+
+def _axis(ask: Measuring, arg: Expr) -> Axis:
+    domain = ask.domain(arg)
+    if domain.type.kind not in ORDERED:
+        raise Refused(
+            f"{domain.type} has no order statistics",
+            code=132,
+            at=place(arg),
+            why="Their candidates are a public grid over the bounds of a number or date.",
+            fix="Use a number or a date; for text COUNT(*) … GROUP BY it, or MODE over declared keys.",
+        )
+    if not domain.interval.is_finite:
+        raise ask.unbounded(arg, "The candidates are a public grid over the bounds.")
+    grid = sensitivity.value_grid(_whole(domain), domain.interval)
+    return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
+
+
+def _whole(domain: Domain) -> Type:
+    """FLOOR(x) is a real whose values are whole."""
+    return BIGINT if domain.type.kind is Kind.REAL and domain.is_integral else domain.type
+
+
+def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
+    """The public values of an expression: its key set, or every value of a small domain (then as an axis)."""
+    domain = ask.domain(arg)
+    if domain.keys is not None:
+        values = tuple(sorted({v for v in domain.keys if v is not None}, key=_order))
+        if 0 < len(values) <= CANDIDATE_LIMIT and domain.type.kind is not Kind.REAL:
+            return values, None
+    if domain.type.kind is Kind.BOOLEAN:
+        return None, Axis(arg=arg, step=Fraction(1), low=0, high=1)
+    if domain.type.kind in ORDERED and domain.is_integral and domain.interval.is_finite:
+        axis = _axis(ask, arg)
+        if axis.width < CANDIDATE_LIMIT:
+            return None, axis
+    raise Refused(
+        f"the values of {ask.describe(arg)} are not public",
+        code=132,
+        at=place(arg),
+        why="The most frequent value is chosen among values that are known beforehand.",
+        fix="Declare `keys:` for it, filter with IN (…), or round it: FLOOR(x / 10). "
+        "Or count: COUNT(*) … GROUP BY x ORDER BY 2 DESC.",
+    )
+
+
+def _order(value: Atom) -> tuple[bool, str | Fraction]:
+    return (True, value) if isinstance(value, str) else (False, Fraction(value or 0))  # type: ignore[return-value]
+
+
+def _atom(on_axis: int, axis: Axis) -> Atom:
+    value = on_axis * axis.step
+    if axis.arg.type.kind is Kind.BOOLEAN:
+        return bool(on_axis)
+    return float(value) if axis.arg.type == REAL else value if value.denominator > 1 else int(value)
+
+
+def _asked(
+    ask: Measuring,
+    name: str,
+    candidates: Candidates,
+    types: tuple[Type, ...],
+    where: Expr | None,
+    *,
+    axis: Axis | None,
+    parts: tuple[Expr, ...] = (),
+) -> tuple[Expr, ...]:
+    """The answers' columns; those there are, if it was asked for before."""
+    for old in ask.measures:
+        if (old.candidates, old.axis, old.parts, old.where) == (candidates, axis, parts, where):
+            return tuple(f.column() for f in old.more)
+    answers = tuple(ask.ids.field("", type_) for type_ in types)
+    ask.measures.append(_measure(ask, name, candidates, answers, where, axis=axis, parts=parts))
+    return tuple(f.column() for f in answers)
+
+
+def _measure(
+    ask: Measuring,
+    name: str,
+    candidates: Candidates,
+    answers: tuple[Field, ...],
+    where: Expr | None,
+    *,
+    axis: Axis | None,
+    parts: tuple[Expr, ...] = (),
+) -> Measure:
+    counted = isinstance(candidates.question, Bins)
+    arg = parts[0] if axis is None else axis.arg
+    return Measure(
+        kind="candidates",
+        name=name + ask.filter(where),
+        real=answers[0],
+        whole=answers[0],
+        axis=axis,
+        parts=parts,
+        candidates=candidates,
+        more=answers,
+        where=where,
+        step=Fraction(1, sensitivity.WEIGHT) if counted or axis is None else axis.step,
+        row_bound=sensitivity.WEIGHT,
+        sensitivity=sensitivity.weights(ask.max_rows),
+        because=ask.domain(arg).because,
+    )
