@@ -29,6 +29,7 @@ from dpsql.errors import (
     TamperedLedger,
     Warning,  # noqa: A004 - PEP 249 names it so
 )
+from dpsql.version import VERSION
 
 if TYPE_CHECKING:
     from dpsql import testing
@@ -52,14 +53,24 @@ if TYPE_CHECKING:
     )
     from dpsql.frames import PrivateFrame
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 apilevel = "2.0"
 threadsafety = 1  # threads may share the module, not a connection
 paramstyle = "qmark"  # ? and, beyond PEP 249's one word, $1 and $name
 
 _ROWS: tuple[str, ...] = ("class_row", "dict_row", "namedtuple_row", "scalar_row", "tuple_row")
-_TYPE_OBJECTS: tuple[str, ...] = ("BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Date", "DateFromTicks", "Time")
+_TYPE_OBJECTS: tuple[str, ...] = (
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "Date",
+    "DateFromTicks",
+    "Time",
+)
 _TYPE_OBJECTS += ("TimeFromTicks", "Timestamp", "TimestampFromTicks")
 _LAZY = {
     "Budget": "dpsql.dbapi",

@@ -16,7 +16,7 @@ from dpsql.plan.stages import Axis, Key, Measure, ReleasePlan, Stage
 from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
     """str() for reading, to_dict() for programs."""
 
@@ -36,6 +36,9 @@ class Explanation:
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
         }
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         plan = self.plan

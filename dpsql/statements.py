@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import fold
+from dpsql.domain.types import Type
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.explanation import Explanation, explanation
@@ -14,6 +16,8 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.query import Answer, Parameters, check, in_text, plan_of, read, run_query
 from dpsql.result import CostReport
 from dpsql.session import Session
+from dpsql.sql.bind import bind
+from dpsql.sql.bind.context import Ids
 from dpsql.sql.bind.scope import unknown_table
 from dpsql.sql.statement import Statement
 from dpsql.user_tables import create_table, create_table_as, drop_table, insert
@@ -56,6 +60,14 @@ def explain(session: Session, sql: str, parameters: Parameters = None) -> Explan
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:
     with in_text(sql):
         return plan_of(session, read(sql, parameters))
+
+
+def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
+    """The columns of a table, a view or a user's table, as the binder sees them."""
+    statement = read(f"SELECT * FROM {identifier(name)}")
+    with in_text(statement.text):
+        tree = bind(statement, session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids())
+    return tuple((field.name, field.type) for field in tree.fields)
 
 
 def _explained(session: Session, statement: Statement) -> Explanation:

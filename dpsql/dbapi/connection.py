@@ -131,8 +131,9 @@ class Connection(Generic[Row]):
     def __init__(self, session: Session, *, row_factory: RowFactory[Any] = tuple_row) -> None:
         self._session = session
         self.row_factory: RowFactory[Row] = row_factory
-        notices = () if session.ledger is None else session.ledger.notices
-        self.messages: Messages = [(errors.Warning, errors.Warning(notice)) for notice in notices]
+        self.notices = session.notices
+        """What the owner should be told about the budget's account: that it, or the metadata, changed."""
+        self.messages: Messages = [(errors.Warning, errors.Warning(notice)) for notice in self.notices]
 
     @overload
     def cursor(self) -> Cursor[Row]: ...
@@ -171,6 +172,18 @@ class Connection(Generic[Row]):
             nothing = CostReport(epsilon=None, delta=None)
             return Budget(total=nothing, spent=CostReport(epsilon=0.0, delta=0.0), left=nothing)
         return budget_of(ledger.balance())
+
+    def sub_budget(self, epsilon: Amountlike | None = None, delta: Amountlike | None = None) -> Connection[Row]:
+        """A connection that can spend at most this much of the budget, for code that shall not spend more.
+
+        What it spends counts in this connection's budget too. None: that part is not limited further. It has tables of
+        its own, and ends with this connection.
+        """
+        self._check_open()
+        cap = (exact_option("epsilon", epsilon), exact_option("delta", delta))
+        if cap == (None, None):
+            raise InterfaceError("a sub-budget of how much?", code=404, fix="Give epsilon, delta or both.")
+        return Connection(self._session.with_sub_budget(*cap), row_factory=self.row_factory)
 
     @property
     def catalog(self) -> Catalog:

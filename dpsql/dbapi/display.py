@@ -6,7 +6,7 @@ import html
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 from dpsql.result import Privacy
 
@@ -27,7 +27,20 @@ class Shown:
         return self.total - len(self.rows)
 
     def half_width(self, column: str) -> float | None:
-        return None if self.privacy is None or self.privacy.exact else self.privacy.intervals.get(column)
+        return half_width(self.privacy, column)
+
+
+def half_width(privacy: Privacy | None, column: str) -> float | None:
+    """Of a column's 95 % interval; None where it has none."""
+    return None if privacy is None or privacy.exact else privacy.intervals.get(column) or None
+
+
+def with_interval(value: float | Decimal, width: float | None) -> str:
+    """A number to the digits that its interval leaves it: two of the interval's."""
+    if width is None:
+        return str(value) if isinstance(value, int) else f"{value:.6g}"
+    places = _places(width)
+    return f"{_digits(value, places)} ± {_digits(width, places)}"
 
 
 def text_table(shown: Shown) -> str:
@@ -73,15 +86,10 @@ def _below(shown: Shown) -> list[str]:
     return [*lines, *privacy.notes]
 
 
-def _cell(value: object, half_width: float | None) -> str:
+def _cell(value: object, width: float | None) -> str:
     if value is None:
         return "NULL"
-    if not _number(value):
-        return str(value)
-    if half_width is None:
-        return _digits(value, 2)
-    places = _places(half_width)
-    return f"{_digits(value, places)} ± {_digits(half_width, places)}"
+    return with_interval(value, width) if _number(value) else str(value)
 
 
 def _places(half_width: float) -> int:
@@ -91,12 +99,12 @@ def _places(half_width: float) -> int:
     return min(12, max(0, 1 - math.floor(math.log10(half_width))))
 
 
-def _digits(value: object, places: int) -> str:
+def _digits(value: float | Decimal, places: int) -> str:
     """A whole number as it is; other numbers to so many places."""
     return str(value) if isinstance(value, int) else f"{value:.{places}f}"
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[int | float | Decimal]:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 

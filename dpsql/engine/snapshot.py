@@ -26,7 +26,7 @@ _FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column name
 
 def snapshot(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, data: object) -> None:
     """CREATE TABLE sql_name with the rows of `data`. SourceError 305 if it is no frame."""
-    if _is_pandas(data):
+    if is_pandas(data):
         columns = _pandas_columns(table, data)
     elif isinstance(data, Mapping):
         columns = _mapping_columns(table, data)
@@ -43,7 +43,7 @@ def snapshot(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, d
     load_columns(connection, f"TABLE {sql_name}", columns)
 
 
-def _is_pandas(data: object) -> bool:
+def is_pandas(data: object) -> bool:
     """Without importing pandas: only who has made a frame has loaded it."""
     return any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pandas") for cls in type(data).__mro__)
 

@@ -1,0 +1,231 @@
+"""A column of a frame: an SQL expression that can be compared, calculated with, and asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from dpsql.errors import InterfaceError
+from dpsql.frames import words
+from dpsql.frames.statistics import statistic
+
+if TYPE_CHECKING:
+    from dpsql.frames.frame import PrivateFrame
+    from dpsql.frames.result import Result
+
+
+class PrivateColumn:
+    """`frame["duration"] / 60 > 1` is an expression; `.mean()` and its like ask, and are charged."""
+
+    __hash__ = None  # type: ignore[assignment]  # == makes an expression, so columns are not hashable
+
+    def __init__(self, frame: PrivateFrame, sql: str, name: str) -> None:
+        self._frame = frame
+        self._sql = sql
+        self.name = name
+
+    # Questions --------------------------------------------------------------------------------------------------
+
+    def count(self) -> Any:
+        """Rows where the column is not NULL."""
+        return self._ask("count")
+
+    def sum(self) -> Any:
+        return self._ask("sum")
+
+    def mean(self) -> Any:
+        return self._ask("mean")
+
+    def median(self) -> Any:
+        return self._ask("median")
+
+    def quantile(self, q: float = 0.5) -> Any:
+        return self._ask("quantile", q)
+
+    def min(self) -> Any:
+        return self._ask("min")
+
+    def max(self) -> Any:
+        return self._ask("max")
+
+    def var(self) -> Any:
+        return self._ask("var")
+
+    def std(self) -> Any:
+        return self._ask("std")
+
+    def nunique(self) -> Any:
+        """Different values; of the unit column: how many units there are."""
+        return self._ask("nunique")
+
+    def mode(self) -> Any:
+        return self._ask("mode")
+
+    def value_counts(self) -> Result:
+        """The number of rows of each value, most frequent first."""
+        counted = f'SELECT {self._sql} AS {words.name(self.name)}, COUNT(*) AS "count" FROM {self._frame._relation.sql}'
+        return self._frame._result(f'{counted} GROUP BY 1 ORDER BY "count" DESC, 1')
+
+    def hist(self, bins: int = 10, range: tuple[Any, Any] | None = None) -> Result:  # noqa: A002 - numpy's word
+        """The number of rows in equal bins from the lower to the upper bound: lower, upper, count.
+
+        range: where the column has no declared bounds, or for other ends; values outside it are not counted.
+        """
+        if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 10_000:
+            raise InterfaceError(f"bins is a whole number from 1 to 10000, not {bins!r}", code=608)
+        low, high = self._ends() if range is None else (float(range[0]), float(range[1]))
+        if not low < high:
+            raise InterfaceError("a histogram needs a lower end below the upper end", code=608)
+        width = (high - low) / bins
+        ends = f"{words.value(low)} AND {words.value(high)}"
+        number = f"CAST(LEAST(FLOOR(({self._sql} - {words.value(low)}) / {words.value(width)}), {bins - 1}) AS INTEGER)"
+        inner = (
+            f'SELECT {number} AS "bin", COUNT(*) AS "count" FROM {self._frame._relation.sql}'
+            f" WHERE {self._sql} BETWEEN {ends} GROUP BY 1"
+        )
+        lower, upper = (f'{words.value(low)} + ("bin"{more}) * {words.value(width)}' for more in ("", " + 1"))
+        return self._frame._result(
+            f'SELECT {lower} AS "lower", {upper} AS "upper", "count" FROM ({inner}) AS h'
+            ' WHERE "bin" IS NOT NULL ORDER BY 1'
+        )
+
+    def describe(self) -> Result:
+        """Count, mean, standard deviation, least, quartiles and greatest, within one query's ε."""
+        return self._frame._describe([(self.name, self._sql)])
+
+    def _ask(self, what: str, *arguments: Any) -> Any:
+        sql = statistic(self._sql, what, *arguments)
+        return self._frame._scalar(f"SELECT {sql} AS {words.name(what)} FROM {self._frame._relation.sql}")
+
+    def _ends(self) -> tuple[float, float]:
+        bounds = self._frame._bounds_of(self.name) if self._sql == words.name(self.name) else None
+        if bounds is None:
+            raise InterfaceError(
+                f"the column {self.name!r} has no declared bounds",
+                code=608,
+                why="Bins are never taken from the data.",
+                fix="Give them: hist(range=(0, 240)).",
+            )
+        return bounds
+
+    # Expressions ------------------------------------------------------------------------------------------------
+
+    def isin(self, values: Iterable[object]) -> PrivateColumn:
+        listed = ", ".join(words.value(value) for value in values)
+        return self._made(f"({self._sql} IN ({listed}))" if listed else "FALSE")
+
+    def between(self, left: object, right: object) -> PrivateColumn:
+        return self._made(f"({self._sql} BETWEEN {self._other(left)} AND {self._other(right)})")
+
+    def isna(self) -> PrivateColumn:
+        return self._made(f"({self._sql} IS NULL)")
+
+    def notna(self) -> PrivateColumn:
+        return self._made(f"({self._sql} IS NOT NULL)")
+
+    def clip(self, lower: object = None, upper: object = None) -> PrivateColumn:
+        """The column within these bounds."""
+        sql = self._sql if lower is None else f"GREATEST({self._sql}, {self._other(lower)})"
+        return self._made(sql if upper is None else f"LEAST({sql}, {self._other(upper)})")
+
+    def abs(self) -> PrivateColumn:
+        return self._made(f"ABS({self._sql})")
+
+    def fillna(self, value: object) -> PrivateColumn:
+        return self._made(f"COALESCE({self._sql}, {self._other(value)})")
+
+    def astype(self, sql_type: str) -> PrivateColumn:
+        """CAST to an SQL type, such as "INTEGER"."""
+        return self._made(f"TRY_CAST({self._sql} AS {sql_type})")
+
+    def __add__(self, other: object) -> PrivateColumn:
+        return self._infix("+", other)
+
+    def __radd__(self, other: object) -> PrivateColumn:
+        return self._infix("+", other, turned=True)
+
+    def __sub__(self, other: object) -> PrivateColumn:
+        return self._infix("-", other)
+
+    def __rsub__(self, other: object) -> PrivateColumn:
+        return self._infix("-", other, turned=True)
+
+    def __mul__(self, other: object) -> PrivateColumn:
+        return self._infix("*", other)
+
+    def __rmul__(self, other: object) -> PrivateColumn:
+        return self._infix("*", other, turned=True)
+
+    def __truediv__(self, other: object) -> PrivateColumn:
+        return self._infix("/", other)
+
+    def __rtruediv__(self, other: object) -> PrivateColumn:
+        return self._infix("/", other, turned=True)
+
+    def __neg__(self) -> PrivateColumn:
+        return self._made(f"(-{self._sql})")
+
+    def __lt__(self, other: object) -> PrivateColumn:
+        return self._infix("<", other)
+
+    def __le__(self, other: object) -> PrivateColumn:
+        return self._infix("<=", other)
+
+    def __gt__(self, other: object) -> PrivateColumn:
+        return self._infix(">", other)
+
+    def __ge__(self, other: object) -> PrivateColumn:
+        return self._infix(">=", other)
+
+    def __eq__(self, other: object) -> PrivateColumn:  # type: ignore[override]  # an expression, as in pandas
+        return self._infix("=", other)
+
+    def __ne__(self, other: object) -> PrivateColumn:  # type: ignore[override]  # an expression, as in pandas
+        return self._infix("<>", other)
+
+    def __and__(self, other: object) -> PrivateColumn:
+        return self._infix("AND", other)
+
+    def __or__(self, other: object) -> PrivateColumn:
+        return self._infix("OR", other)
+
+    def __invert__(self) -> PrivateColumn:
+        return self._made(f"(NOT {self._sql})")
+
+    def __bool__(self) -> bool:
+        raise InterfaceError(
+            "a private column is neither true nor false",
+            code=609,
+            fix="Use & | ~ between conditions, each in parentheses.",
+        )
+
+    def __len__(self) -> int:
+        raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: frame.count().")
+
+    __iter__ = None
+
+    def __repr__(self) -> str:
+        return f"<private column {self._sql}>"
+
+    def _infix(self, operator: str, other: object, *, turned: bool = False) -> PrivateColumn:
+        left, right = self._sql, self._other(other)
+        if turned:
+            left, right = right, left
+        return self._made(f"({left} {operator} {right})")
+
+    def _other(self, other: object) -> str:
+        if not isinstance(other, PrivateColumn):
+            return words.value(other)
+        other.check_of(self._frame)
+        return other._sql
+
+    def check_of(self, frame: PrivateFrame) -> None:
+        """Refuse a column of a frame with other columns; the same frame before it was filtered has the same ones."""
+        mine = self._frame
+        if mine._root is not frame._root or mine._relation.pieces != frame._relation.pieces:
+            raise InterfaceError(
+                "the column is of another frame", code=608, fix="Take it from this one, or merge the frames first."
+            )
+
+    def _made(self, sql: str) -> PrivateColumn:
+        return PrivateColumn(self._frame, sql, self.name)

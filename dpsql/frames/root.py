@@ -1,0 +1,170 @@
+"""What frames over the same rows share: the session with its account, and the tables they began with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpsql.catalog.load import load
+from dpsql.catalog.model import Catalog, TableSpec, fold
+from dpsql.dbapi.connection import Amountlike, exact_option
+from dpsql.errors import InterfaceError
+from dpsql.frames.describing import TABLE, budget_of, described
+from dpsql.frames.relation import Base, Relation
+from dpsql.session import Session, open_session
+from dpsql.user_tables import load_frame
+
+Metadata = str | Path | Mapping[str, object] | Catalog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Root:
+    """table: the one the frame is. data: the private frames by table. public: the public ones merged so far.
+
+    metadata: as given (for keywords: the catalog they describe); another frame of it can be joined.
+    """
+
+    session: Session
+    table: TableSpec
+    metadata: Metadata
+    from_keywords: bool
+    data: Mapping[str, object]
+    opening: Mapping[str, Any]
+    public: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def relation(self) -> Relation:
+        return Relation.of(self.table)
+
+    @property
+    def dataset(self) -> str:
+        return self.session.catalog.dataset
+
+    def add_public(self, frame: object) -> Relation:
+        """A public frame as a table of the user's own."""
+        name = f"public_{self.session.next_number()}"
+        load_frame(self.session, name, frame)
+        self.public[name] = frame
+        return Relation(pieces=(Base(name),), columns=tuple(n for n, _ in self.session.user_tables[fold(name)]))
+
+
+def from_keywords(
+    data: object,
+    keywords: Mapping[str, Any],
+    *,
+    budget: object,
+    epsilon: Amountlike | None,
+    delta: Amountlike | None,
+    dataset: str,
+    analyst: str | None,
+) -> Root:
+    table = described(data, **{k: v if v is not None or k in _OPTIONAL else {} for k, v in keywords.items()})
+    words = keywords["unit"] or "row"
+    catalog = {"dataset": dataset, "unit": words, "budget": budget_of(budget), "tables": {TABLE: table}}
+    return _opened(catalog, TABLE, True, {TABLE: data}, _opening(epsilon, delta, None, analyst))
+
+
+_OPTIONAL = ("unit", "max_groups", "max_rows")
+
+
+def from_metadata(
+    data: object,
+    metadata: Metadata,
+    *,
+    table: str | None,
+    budget: object,
+    epsilon: Amountlike | None,
+    delta: Amountlike | None,
+    analyst: str | None,
+) -> Root:
+    catalog = metadata if isinstance(metadata, Catalog) else load(metadata)
+    private = [t.name for t in catalog.tables if not t.public]
+    if table is None and len(private) != 1:
+        raise InterfaceError(
+            f"the metadata has {len(private)} private tables",
+            code=606,
+            fix=f"Say which with table=: {', '.join(private)}.",
+        )
+    spec = catalog.table(private[0] if table is None else table)
+    if spec is None or spec.public:
+        raise InterfaceError(
+            f"{table!r} is no private table of the metadata", code=606, fix=f"There are {', '.join(private)}."
+        )
+    return _opened(metadata, spec.name, False, {spec.name: data}, _opening(epsilon, delta, budget, analyst))
+
+
+def _opening(
+    epsilon: Amountlike | None, delta: Amountlike | None, budget: object, analyst: str | None
+) -> dict[str, Any]:
+    return {
+        "epsilon": exact_option("epsilon", epsilon),
+        "delta": exact_option("delta", delta),
+        "budget": budget,
+        "analyst": analyst,
+    }
+
+
+def _opened(
+    metadata: Metadata, table: str, from_keywords: bool, data: Mapping[str, object], opening: Mapping[str, Any]
+) -> Root:
+    """The rows are copied now: what happens to the frame afterwards is not seen."""
+    session = open_session(metadata, source=data, strict_caps=from_keywords, **opening)
+    try:
+        session.vault()
+    except BaseException:
+        session.close()
+        raise
+    spec = session.catalog.table(table)
+    assert spec is not None
+    return Root(session=session, table=spec, metadata=metadata, from_keywords=from_keywords, data=data, opening=opening)
+
+
+def joined(left: Root, right: Root, relation: Relation) -> tuple[Root, Relation]:
+    """One root for both, with the left's account, and the right's relation in it."""
+    if left is right:
+        return left, relation
+    _check_accounts(left, right)
+    names: dict[str, str] = {}
+    metadata: Metadata = left.metadata
+    if left.from_keywords and right.from_keywords:
+        assert isinstance(left.metadata, dict) and isinstance(right.metadata, dict)
+        taken = dict(left.metadata["tables"])
+        for name, table in right.metadata["tables"].items():
+            names[name] = _free(name, taken)
+            taken[names[name]] = table
+        metadata = {**left.metadata, "tables": taken}
+    elif left.from_keywords or right.from_keywords or left.metadata != right.metadata:
+        raise InterfaceError(
+            "the two frames have different metadata",
+            code=608,
+            fix="Describe both tables in one, and make both frames from it.",
+        )
+    elif any(left.data.get(name, frame) is not frame for name, frame in right.data.items()):
+        raise InterfaceError("the two frames are different data for one table", code=608)
+    data = {**left.data, **{names.get(name, name): frame for name, frame in right.data.items()}}
+    root = _opened(metadata, left.table.name, left.from_keywords, data, left.opening)
+    for name, frame in (*left.public.items(), *right.public.items()):
+        names[name] = name if name in left.public and frame is left.public[name] else _free(name, root.public)
+        load_frame(root.session, names[name], frame)
+        root.public[names[name]] = frame
+    return root, relation.renamed(names)
+
+
+def _check_accounts(left: Root, right: Root) -> None:
+    one, other = left.session.catalog, right.session.catalog
+    if one.dataset != other.dataset or left.opening["analyst"] != right.opening["analyst"]:
+        raise InterfaceError(
+            f"the frames are two accounts, {one.dataset!r} and {other.dataset!r}",
+            code=608,
+            why="A question about both is charged once, to one account.",
+            fix="Give both frames the same dataset= and analyst=.",
+        )
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}" if name in taken else name

@@ -1,0 +1,42 @@
+"""The statistics a frame knows, as SQL over one column. What SQL does not answer yet is refused by SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from dpsql.errors import InterfaceError
+from dpsql.frames import words
+
+# by pandas' name: the SQL over a column's expression
+COLUMN_STATISTICS: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {
+        "count": lambda x: f"COUNT({x})",
+        "sum": lambda x: f"SUM({x})",
+        "mean": lambda x: f"AVG({x})",
+        "median": lambda x: f"MEDIAN({x})",
+        "min": lambda x: f"MIN({x})",
+        "max": lambda x: f"MAX({x})",
+        "var": lambda x: f"VAR_SAMP({x})",
+        "std": lambda x: f"STDDEV_SAMP({x})",
+        "nunique": lambda x: f"COUNT(DISTINCT {x})",
+        "mode": lambda x: f"MODE({x})",
+    }
+)
+ROW_STATISTICS = ("count", "size")
+DESCRIBED = ("count", "mean", "std", "min", "25%", "50%", "75%", "max")
+QUARTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75}
+
+
+def statistic(column: str, what: str, *arguments: Any) -> str:
+    """SQL of a statistic of a column (an SQL expression); quantile takes the fraction."""
+    if what in ("quantile", *QUARTILES):
+        fraction = QUARTILES[what] if what in QUARTILES else arguments[0] if arguments else 0.5
+        return f"QUANTILE_CONT({column}, {words.value(fraction)})"
+    if what == "size":
+        return "COUNT(*)"
+    if what not in COLUMN_STATISTICS:
+        known = ", ".join((*COLUMN_STATISTICS, "quantile", "size"))
+        raise InterfaceError(f"there is no statistic {what!r}", code=608, fix=f"There are {known}.")
+    return COLUMN_STATISTICS[what](column)

@@ -1,0 +1,52 @@
+"""Python values and names as SQL text. Nothing is decided here: the parser reads what comes out like anybody's text."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+from dpsql.errors import InterfaceError
+
+
+def name(text: str) -> str:
+    """A column's name, quoted."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def value(given: object) -> str:
+    """A constant."""
+    if type(given).__module__ == "numpy" and hasattr(given, "item"):
+        given = given.item()
+    match given:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if given else "FALSE"
+        case int():
+            return str(given) if given >= 0 else f"({given})"
+        case float() if math.isfinite(given):
+            return f"({given!r})"
+        case Decimal() if given.is_finite():
+            return f"({given:f})"
+        case str():
+            return "'" + given.replace("'", "''") + "'"
+        case datetime.datetime() if given == given and given.tzinfo is None:
+            return f"TIMESTAMP '{given.isoformat(sep=' ')}'"
+        case datetime.date() if not isinstance(given, datetime.datetime):
+            return f"DATE '{given.isoformat()}'"
+    raise InterfaceError(
+        f"a {type(given).__name__} is no constant that SQL has",
+        code=607,
+        fix="Give None, a bool, a finite number, a text, a date or a datetime without a time zone.",
+    )
+
+
+def option(given: object) -> str:
+    """An option's value; exact fractions as the quotient's decimal where it has one."""
+    if isinstance(given, Fraction):
+        return f"{Decimal(given.numerator) / Decimal(given.denominator):f}"
+    if isinstance(given, float) and math.isfinite(given):
+        return f"{Decimal(repr(given)):f}"
+    return value(given)

@@ -1,0 +1,1 @@
+"""Other tools' ways to dpsql: SQLAlchemy and IPython. Each is optional."""
