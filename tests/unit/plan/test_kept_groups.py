@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from dpsql.plan.render.rows import MANY, kept_groups
@@ -38,9 +39,8 @@ def expected(rows: list[tuple[int, int, int]], keep: int) -> set[tuple[int, int]
 def answered(rows: list[tuple[int, int, int]], stage: Any) -> list[tuple[int, int]]:
     steps, kept = kept_groups(stage, ["g", "t0"])
     with duckdb.connect() as connection:
-        values = ", ".join(f"({u}, {g}, {h}, {10_000 * u + g})" for u, g, h in rows)
-        connection.execute("CREATE TABLE a (u BIGINT, g BIGINT, h UBIGINT, t0 BIGINT)")
-        connection.execute(f"INSERT INTO a VALUES {values}")
+        u, g, h = (np.array(column) for column in zip(*rows, strict=True))
+        connection.register("a", {"u": u, "g": g, "h": h.astype(np.uint64), "t0": 10_000 * u + g})
         text = f"WITH {', '.join(steps)} SELECT g, t0 FROM {kept}"
         return [((t0 - g) // 10_000, g) for g, t0 in connection.execute(text).fetchall()]
 
