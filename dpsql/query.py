@@ -12,16 +12,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge, Receipt
+from dpsql.accounting.ledger import Ledger
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
 from dpsql.errors import Error, InternalError, NotSupportedError
 from dpsql.mechanisms import entropy
-from dpsql.plan.fingerprint import plan_fingerprint
+from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.render.bounding import VaultQuery, bounding
 from dpsql.plan.render.stage_tables import key_table_columns
 from dpsql.plan.stages import ReleasePlan, Stage
 from dpsql.planner import World, plan
+from dpsql.record import release_record
 from dpsql.release import Exact, Noisy, all_keys, release
 from dpsql.result import Privacy, privacy_report
 from dpsql.scratch_sql import ScratchSql
@@ -77,67 +79,68 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
 
 
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
-    """Steps 3 to 13 for one query."""
+    """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
     found = plan_of(session, statement)
-    vault = session.vault() if found.stages and (found.exact or needs_charge(found)) else None
     scratch = check(session, found)
-    if vault is None:
-        noisies = tuple(all_keys(stage) for stage in found.stages)
-        return _finish(session, found, scratch, noisies, repeated=False)
     if found.exact:
-        return _finish(session, found, scratch, _releases(session, found, scratch, vault), repeated=False)
-    receipt = _reserve(session, found, query_id)
+        noisies = _releases(session, found, scratch, session.vault()) if found.stages else ()
+        return _finish(session, found, scratch, noisies)
+    if not needs_charge(found):
+        return _finish(session, found, scratch, tuple(all_keys(stage) for stage in found.stages))
+    charge = _charge(session, found, scratch, query_id)
+    earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
+    if earlier is not None:
+        return _finish(session, found, scratch, decode(earlier), repeated=True)
+    vault = session.vault()
+    receipt = _ledger(session).reserve(charge)
     if receipt.repeats is not None:
         return _finish(session, found, scratch, decode(receipt.repeats), repeated=True)
-    ledger = session.ledger
-    if ledger is None:
-        raise InternalError("a charge without a ledger")
+    return _run_charged(session, found, scratch, vault, charge, receipt)
+
+
+def _run_charged(
+    session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault, charge: Charge, receipt: Receipt
+) -> Answer:
+    """Steps 10 to 13. The released rows are kept until post-processing succeeds: corrected SQL runs on them for free."""
+    ledger = _ledger(session)
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
-    ledger.store(receipt, encode(noisies))
-    return _finish(session, found, scratch, noisies, repeated=False)
+    rows = encode(noisies)
+    ledger.store(receipt, rows)
+    session.unfinished[charge.plan] = rows
+    answer = _finish(session, found, scratch, noisies)
+    session.unfinished.pop(charge.plan, None)
+    return answer
 
 
 def needs_charge(found: ReleasePlan) -> bool:
     return found.cost.epsilon > 0 or found.cost.delta > 0
 
 
-def _reserve(session: Session, found: ReleasePlan, query_id: str | None) -> Receipt:
+def _ledger(session: Session) -> Ledger:
     if session.ledger is None:
         raise InternalError("a charge without a ledger")
-    charge = Charge(
-        plan=plan_fingerprint(found),
+    return session.ledger
+
+
+def _charge(session: Session, found: ReleasePlan, scratch: ScratchSql, query_id: str | None) -> Charge:
+    return Charge(
+        plan=plan_fingerprint(found, scratch.contents(session.scratch, user_tables_of(found))),
         metadata=session.metadata,
         cost=found.cost,
         analyst=session.analyst,
         query_id=query_id,
-        record=json.dumps(_record(found)),
+        record=json.dumps(release_record(found, version=session.catalog.version)),
     )
-    return session.ledger.reserve(charge)
 
 
-def _record(found: ReleasePlan) -> dict[str, object]:
-    """The release record: what a sceptical reader asks of every answer."""
-    report = privacy_report(found)
-    return {
-        "dataset": found.dataset,
-        "unit": found.unit,
-        "neighbours": "one unit added or removed, with all its rows in every table",
-        "measurements": [
-            {
-                "name": m.name,
-                "mechanism": m.mechanism,
-                "sensitivity": m.sensitivity,
-                "scale": m.scale,
-                "half_width_95": m.half_width,
-                "max_groups": m.max_groups,
-                "max_rows": m.max_rows,
-                "bounds": m.because,
-            }
-            for m in report.measurements
-        ],
-        "threshold_units": report.threshold,
-    }
+def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
+    """Released rows that answer the query again at no cost: those of its query id, those whose post-processing failed
+    on this connection, and, unless it asks for new noise, those of any equal run. Never looks at the data."""
+    if not fresh and charge.plan in session.unfinished:
+        return session.unfinished[charge.plan]
+    found = _ledger(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
+    return None if found is None else found.repeats
 
 
 def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault) -> tuple[Noisy, ...]:
@@ -181,7 +184,7 @@ def _run_one(
 
 
 def _finish(
-    session: Session, found: ReleasePlan, scratch: ScratchSql, noisies: tuple[Noisy, ...], *, repeated: bool
+    session: Session, found: ReleasePlan, scratch: ScratchSql, noisies: tuple[Noisy, ...], *, repeated: bool = False
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +58,10 @@ class ScratchSql:
                 scratch.describe(self.relation(load, empty=True))
         self.huge = tuple(column.type == HUGE for column in scratch.describe(self.final(empty=True)))
 
+    def contents(self, scratch: Scratch, tables: tuple[str, ...]) -> dict[str, str]:
+        """A digest of the rows of each of the user's tables, in whatever order they stand."""
+        return {table: _digest(scratch, dialect.identifier(USER + table)) for table in tables}
+
     def load(self, scratch: Scratch, stage: Stage, rows: NoisyRows) -> None:
         if stage.number in self.loaded:
             return
@@ -96,6 +101,12 @@ class ScratchSql:
             return dialect.identifier(self._table(stage.number))
         columns = noisy_columns(stage, exact=self.plan.exact) or {"one": "BIGINT"}
         return f"(SELECT {', '.join(f'CAST(NULL AS {t}) AS {c}' for c, t in columns.items())} LIMIT 0) AS empty"
+
+
+def _digest(scratch: Scratch, table: str) -> str:
+    halves = ", ".join(f"sum(CAST(md5_number_{half}(CAST(t AS VARCHAR)) AS HUGEINT))" for half in ("lower", "upper"))
+    with closing(scratch.query(f"SELECT count(*), {halves} FROM {table} AS t")) as result:
+        return repr(result.fetchall())
 
 
 def _ones(count: int) -> npt.NDArray[np.int64]:

@@ -6,10 +6,12 @@ A session decides nothing about privacy: query.py runs the steps, the planner ma
 from __future__ import annotations
 
 import itertools
+import os
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -48,6 +50,7 @@ class Defaults:
     max_groups: int | None = None
     max_rows: int | None = None
     confirm_above: Fraction | None = None
+    fresh: bool = False
 
 
 @dataclass(slots=True)
@@ -60,6 +63,7 @@ class Session:
     source_given: bool = False
     exact: bool = False
     user_tables: dict[str, tuple[tuple[str, Type], ...]] = field(default_factory=dict)
+    unfinished: dict[str, bytes] = field(default_factory=dict)  # by plan: released rows whose post-processing failed
     metadata: str = ""
     memory_limit: str | None = None
     threads: int | None = None
@@ -88,6 +92,45 @@ class Session:
             max_rows=_integer(said.get("max_rows_per_group"), chosen.max_rows),
             split=weights,
             exact=self.exact,
+        )
+
+    def fresh(self, statement: Statement) -> bool:
+        """Whether new noise is asked, and paid, for what was answered before."""
+        said = statement.options.get("fresh")
+        return self.defaults.fresh if said is None else bool(said.value)
+
+    @property
+    def repeats_are_free(self) -> bool:
+        """Whether the owner says which data it is: by a version in the catalog, and its own sources. The data is never
+        asked: that an answer is new would tell that a row came or went."""
+        return self.catalog.version is not None and not self.source_given
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the owner should be told about the budget's account."""
+        if self.ledger is None:
+            return ()
+        before = self.ledger.last_metadata()
+        changed = before is not None and before != self.metadata
+        said = "the metadata changed since the last charge; what was spent stays spent"
+        return (*self.ledger.notices, said) if changed else self.ledger.notices
+
+    def with_sub_budget(self, epsilon: Fraction | None, delta: Fraction | None) -> Session:
+        """The same catalog, sources, analyst and defaults, for someone who may spend at most this much of the budget.
+        Its vault, scratch and tables are its own."""
+        self._check_open()
+        if self.ledger is None:
+            raise InterfaceError("in exact mode there is no budget to divide", code=404)
+        return Session(
+            catalog=self.catalog,
+            ledger=self.ledger.sub(epsilon, delta),
+            analyst=self.analyst,
+            defaults=replace(self.defaults),
+            overrides=self.overrides,
+            source_given=self.source_given,
+            metadata=self.metadata,
+            memory_limit=self.memory_limit,
+            threads=self.threads,
         )
 
     @property
@@ -185,12 +228,9 @@ class Session:
 
     def _owner_log(self, message: str) -> None:
         """The engine's own words, for the owner alone: a 0600 file beside the ledger; nowhere without one."""
-        if self.catalog.path is None:
+        if self.ledger is None or self.ledger.path is None:
             return
-        import os
-        import time
-
-        path = self.catalog.path.with_name(self.catalog.path.name + ".owner.log")
+        path = self.ledger.path.with_name(self.ledger.path.name + ".owner.log")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "a", encoding="utf-8") as log:
             log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {message}\n")

@@ -176,10 +176,10 @@ class Ledger:
             detail=charge.record,
         )
 
-    def _repeated(self, writing: Writing, charge: Charge) -> Receipt | None:
+    def _repeated(self, reading: Reading, charge: Charge) -> Receipt | None:
         if charge.query_id is None:
             return None
-        earlier = writing.by_query(self._epoch, charge.analyst, charge.query_id)
+        earlier = reading.by_query(self._epoch, charge.analyst, charge.query_id)
         if any((entry.plan, entry.metadata) != (charge.plan, charge.metadata) for entry in earlier):
             raise InterfaceError(
                 f"query id {charge.query_id!r} belongs to another query",
@@ -187,7 +187,10 @@ class Ledger:
                 why="A query id names one run of one plan over one version of the metadata.",
                 fix="Give every query its own id.",
             )
-        found = self._stored(writing, charge.analyst, charge.plan, charge.metadata, charge.query_id)
+        return self._receipt(reading, charge, charge.query_id)
+
+    def _receipt(self, reading: Reading, charge: Charge, query_id: str | None) -> Receipt | None:
+        found = self._stored(reading, charge.analyst, charge.plan, charge.metadata, query_id)
         return None if found is None else Receipt(id=found[0].n, cost=found[0].cost, repeats=found[1])
 
     def _advance(
@@ -224,6 +227,29 @@ class Ledger:
         post(writing, draft, charge=charge, rows=rows)
 
     # --- asking
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return self._store.path
+
+    def last_metadata(self) -> str | None:
+        """The fingerprint of the metadata that the newest charge was made from; None before the first one."""
+        with self._store.read() as reading:
+            return reading.last_metadata(self._epoch)
+
+    def earlier(self, charge: Charge, *, any_run: bool) -> Receipt | None:
+        """What answers this charge without charging it: the rows stored under its query id or, with any_run, by any run
+        of the same plan by the same analyst. Who may not ask may not ask again either."""
+        if charge.query_id is None and not any_run:
+            return None
+        with self._store.read() as reading:
+            refused = self._reckoning.stranger(charge.analyst)
+            if refused is not None:
+                raise refused
+            self._tip(reading)
+            found = self._repeated(reading, charge)
+            return found if found is not None or not any_run else self._receipt(reading, charge, None)
 
     def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
         """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""

@@ -25,9 +25,12 @@ class Reckoning:
 
     def refusal(self, reading: Reading, cost: Cost, analyst: str | None, now: int) -> BudgetError | None:
         """None if the charge passes every cap: of one query, sub-budgets, analyst, dataset."""
-        if self.account.analysts is not None and analyst not in self.account.analysts:
-            return _unknown(analyst)
-        return caps.refusal(self.account, self._ceilings(reading, analyst, now), cost)
+        return self.stranger(analyst) or caps.refusal(self.account, self._ceilings(reading, analyst, now), cost)
+
+    def stranger(self, analyst: str | None) -> BudgetError | None:
+        """The refusal of someone whom the catalog does not list; None where it lists nobody."""
+        listed = self.account.analysts is None or analyst in self.account.analysts
+        return None if listed else _unknown(analyst)
 
     def balance(self, reading: Reading, analyst: str | None, now: int) -> Balance:
         """Of the innermost sub-budget, else of the dataset; with one analyst's, or all analysts', caps."""

@@ -72,6 +72,11 @@ class Reading:
         )
         return [_checked(row) for row in found.fetchall()]
 
+    def last_metadata(self, epoch: int) -> str | None:
+        """Of the newest charge."""
+        entry = self._one(f"{_SELECT} WHERE plan IS NOT NULL AND epoch = ? ORDER BY n DESC LIMIT 1", epoch)
+        return None if entry is None else entry.metadata
+
     def released(
         self, epoch: int, analyst: str | None, plan: str, metadata: str, query_id: str | None
     ) -> tuple[Entry, Entry, bytes] | None:

@@ -1,0 +1,540 @@
+"""A budget that cannot be cheated, through the public API: what costs, what is free, and what never refills."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import warnings
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import dpsql
+from dpsql.accounting.ledger import Ledger
+
+YAML = """
+dataset: {dataset}
+version: {version}
+unit: person
+budget: {budget}
+per_query: {{epsilon: 1, delta: 1.0e-9}}
+accounting: {accounting}
+{more}
+tables:
+  visits:
+    source: visits.parquet
+    unit: id
+    max_groups: 2
+    max_rows: {max_rows}
+    columns:
+      id: integer
+      kind: {{type: text, keys: [a, b, c]}}
+      town: text
+      x: {{type: integer, lower: 0, upper: 10}}
+"""
+COUNT = "SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind"
+
+
+def write(folder: Path, **changes: object) -> Path:
+    """A dataset of 60 people in a folder, and its metadata."""
+    said: dict[str, object] = {
+        "dataset": "towns",
+        "version": "1",
+        "budget": "{epsilon: 100, delta: 1.0e-6}",
+        "accounting": "approx",
+        "more": "",
+        "max_rows": 1,
+    }
+    if not (folder / "visits.parquet").exists():
+        save(folder, range(60))
+    path = folder / "towns.yaml"
+    path.write_text(YAML.format(**(said | changes)))
+    return path
+
+
+def save(folder: Path, people: Any) -> None:
+    people = list(people)
+    table = pyarrow.table(
+        {
+            "id": people,
+            "kind": ["abc"[i % 3] for i in people],
+            "town": [f"town {i % 2}" for i in people],
+            "x": [i % 11 for i in people],
+        }
+    )
+    pyarrow.parquet.write_table(table, folder / "visits.parquet")
+
+
+@pytest.fixture
+def yaml(tmp_path: Path) -> Path:
+    return write(tmp_path)
+
+
+@pytest.fixture
+def conn(yaml: Path) -> Iterator[dpsql.Connection[Any]]:
+    with dpsql.connect(yaml, analyst="ana") as opened:
+        yield opened
+
+
+def spent(conn: dpsql.Connection[Any]) -> float:
+    found = conn.budget.spent.epsilon
+    assert found is not None
+    return found
+
+
+# --- free repeats
+
+SAME = [
+    COUNT,
+    "SELECT v.kind AS k, COUNT(*) AS how_many FROM visits AS v GROUP BY v.kind",
+    "SELECT n FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) AS t WHERE n > -1000000 ORDER BY n LIMIT 9",
+    "WITH t AS (SELECT kind, COUNT(*) AS n FROM visits GROUP BY 1) SELECT SUM(n) FROM t",
+    "SELECT kind, COUNT(*) * 2.5 FROM visits GROUP BY kind HAVING COUNT(*) > -1000000",
+]
+DIFFERENT = [
+    "SELECT kind, COUNT(*) AS n FROM visits WHERE x > 3 GROUP BY kind",
+    "SELECT kind, COUNT(*) AS n FROM visits WHERE x > 4 GROUP BY kind",
+    "SELECT kind, SUM(x) AS n FROM visits GROUP BY kind",
+    "SELECT x, COUNT(*) AS n FROM visits GROUP BY x",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=2) kind, COUNT(*) AS n FROM visits GROUP BY kind",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=1) kind, COUNT(*) AS n FROM visits GROUP BY kind",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian') kind, COUNT(*) AS n FROM visits GROUP BY kind",
+]
+
+
+def test_the_same_stages_are_charged_once_under_any_last_query(conn: dpsql.Connection[Any]) -> None:
+    first = conn.execute(COUNT)
+    assert first.privacy is not None and not first.privacy.repeated
+    released = first.fetchall()
+    for sql in SAME:
+        again = conn.execute(sql)
+        assert again.privacy is not None and again.privacy.repeated and again.privacy.cost.epsilon == 0, sql
+    assert conn.execute(SAME[1]).fetchall() == released
+    assert conn.execute(SAME[3]).fetchall() == [(sum(n for _, n in released),)]
+    assert spent(conn) == 1
+
+
+def test_anything_else_is_charged(conn: dpsql.Connection[Any]) -> None:
+    conn.execute(COUNT)
+    for number, sql in enumerate(DIFFERENT):
+        before = spent(conn)
+        cursor = conn.execute(sql)
+        assert cursor.privacy is not None and not cursor.privacy.repeated, sql
+        assert spent(conn) == before + (2 if number == 4 else 1), sql
+
+
+def test_parameters_are_part_of_the_question(conn: dpsql.Connection[Any]) -> None:
+    sql = "SELECT COUNT(*) FROM visits WHERE x > ?"
+    for value, repeated in ((3, False), (4, False), (3, True), (4, True)):
+        cursor = conn.execute(sql, [value])
+        assert cursor.privacy is not None and cursor.privacy.repeated is repeated
+    assert spent(conn) == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT town, COUNT(*) AS n, SUM(x) FROM visits GROUP BY town",
+        "SELECT kind, AVG(x), COUNT(DISTINCT id), VAR_POP(x) FROM visits GROUP BY kind",
+        "SELECT COUNT(*) FROM visits WHERE x > (SELECT AVG(x) FROM visits)",
+    ],
+)
+def test_a_repeat_gives_the_same_rows_to_the_bit(conn: dpsql.Connection[Any], sql: str) -> None:
+    first = conn.execute(sql).fetchall()
+    again = conn.execute(sql)
+    assert again.privacy is not None and again.privacy.repeated
+    assert repr(again.fetchall()) == repr(first)
+    assert spent(conn) == 1
+
+
+def test_a_noisy_stage_that_another_stage_reads_is_part_of_the_question(conn: dpsql.Connection[Any]) -> None:
+    conn.execute("SELECT COUNT(*) FROM visits WHERE x > (SELECT AVG(x) FROM visits)")
+    other = conn.execute("SELECT COUNT(*) FROM visits WHERE x > (SELECT AVG(x) + 1 FROM visits)")
+    assert other.privacy is not None and not other.privacy.repeated
+
+
+def test_a_new_connection_and_a_deleted_file_do_not_matter(yaml: Path) -> None:
+    with dpsql.connect(yaml, analyst="ana") as one:
+        rows = one.execute(COUNT).fetchall()
+    (yaml.parent / "visits.parquet").unlink()
+    with dpsql.connect(yaml, analyst="ana") as two:
+        cursor = two.execute(COUNT)
+        assert cursor.fetchall() == rows and cursor.privacy is not None and cursor.privacy.repeated
+        assert spent(two) == 1
+
+
+def test_whether_a_repeat_is_free_does_not_tell_that_the_data_changed(yaml: Path) -> None:
+    with dpsql.connect(yaml, analyst="ana") as one:
+        rows = one.execute(COUNT).fetchall()
+    save(yaml.parent, range(30))
+    with dpsql.connect(yaml, analyst="ana") as two:
+        assert two.execute(COUNT).fetchall() == rows
+        assert spent(two) == 1
+
+
+def charged_again(first: dpsql.Connection[Any], second: dpsql.Connection[Any]) -> bool:
+    first.execute(COUNT)
+    before = spent(second)
+    second.execute(COUNT)
+    return spent(second) > before
+
+
+def test_who_what_and_which_version_must_be_the_same(tmp_path: Path) -> None:
+    yaml = write(tmp_path)
+    with dpsql.connect(yaml, analyst="ana") as ana, dpsql.connect(yaml, analyst="bob") as bob:
+        assert charged_again(ana, bob)
+        assert not charged_again(ana, ana)
+        write(tmp_path, version="2")
+        with dpsql.connect(yaml, analyst="ana") as newer:
+            assert charged_again(ana, newer)
+        write(tmp_path, max_rows=2)
+        with dpsql.connect(yaml, analyst="ana") as wider:
+            assert charged_again(ana, wider)
+
+
+def test_without_a_version_and_with_source_every_run_is_charged(tmp_path: Path) -> None:
+    yaml = write(tmp_path)
+    yaml.write_text(yaml.read_text().replace("version: 1\n", ""))
+    with dpsql.connect(yaml) as conn:
+        assert charged_again(conn, conn)
+    write(tmp_path)
+    with dpsql.connect(yaml, source={"visits": tmp_path / "visits.parquet"}) as conn:
+        assert charged_again(conn, conn)
+
+
+def test_fresh_pays_for_new_noise(conn: dpsql.Connection[Any]) -> None:
+    fresh = COUNT.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh=true)")
+    answers = {repr(conn.execute(sql).fetchall()) for sql in (COUNT, *[fresh] * 5)}
+    assert len(answers) > 1
+    assert spent(conn) == 6
+    conn.execute("SET fresh = true")
+    conn.execute(COUNT)
+    assert spent(conn) == 7
+    conn.execute(COUNT.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh=false)"))
+    assert spent(conn) == 7
+
+
+def test_users_tables_count_by_what_is_in_them(conn: dpsql.Connection[Any]) -> None:
+    sql = "SELECT COUNT(*) FROM visits JOIN mine ON mine.k = visits.kind"
+    conn.execute("CREATE TABLE mine (k TEXT)")
+    for rows, repeated in (("('a')", False), (None, True), ("('b')", False), (None, True)):
+        if rows is not None:
+            conn.execute(f"INSERT INTO mine VALUES {rows}")
+        cursor = conn.execute(sql)
+        assert cursor.privacy is not None and cursor.privacy.repeated is repeated
+    assert spent(conn) == 2
+
+
+# --- failing costs the same; what was released is kept
+
+
+def test_failed_post_processing_keeps_the_rows(tmp_path: Path) -> None:
+    """Also where repeats are not free: with source=."""
+    yaml = write(tmp_path)
+    failing = "SELECT kind, CAST('x' || CAST(COUNT(*) AS TEXT) AS INTEGER) FROM visits GROUP BY kind"
+    for source in (None, {"visits": tmp_path / "visits.parquet"}):
+        with dpsql.connect(yaml, source=source, analyst=f"{source is None}") as conn:
+            before = spent(conn)
+            with pytest.raises(dpsql.PostProcessingError):
+                conn.execute(failing)
+            assert spent(conn) == before + 1
+            cursor = conn.execute(COUNT)
+            assert cursor.privacy is not None and cursor.privacy.repeated
+            assert spent(conn) == before + 1
+
+
+def test_static_failures_and_refusals_are_free(conn: dpsql.Connection[Any]) -> None:
+    for sql in ("SELECT", "SELECT x FROM visits", "SELECT nothing FROM visits", "SELECT COUNT(*) FROM elsewhere"):
+        with pytest.raises(dpsql.Error):
+            conn.execute(sql)
+    assert spent(conn) == 0
+
+
+def test_an_engine_failure_stays_charged(yaml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsql.engine.vault import Vault
+
+    def fail(*_: object, **__: object) -> object:
+        raise dpsql.ExecutionError("the engine failed")
+
+    with dpsql.connect(yaml, analyst="ana") as conn:
+        with monkeypatch.context() as patched:
+            patched.setattr(Vault, "run", fail)
+            with pytest.raises(dpsql.ExecutionError):
+                conn.execute(COUNT, query_id="q")
+        assert spent(conn) == 1
+        conn.execute(COUNT, query_id="q")  # nothing was stored: a new charge
+        assert spent(conn) == 2
+        conn.execute(COUNT, query_id="q")
+        assert spent(conn) == 2
+
+
+# --- query ids
+
+
+def test_a_query_id_is_charged_once_also_where_repeats_are_not_free(tmp_path: Path) -> None:
+    yaml = write(tmp_path)
+    fresh = COUNT.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh=true)")
+    with dpsql.connect(yaml, source={"visits": tmp_path / "visits.parquet"}) as conn:
+        rows = conn.execute(fresh, query_id="one").fetchall()
+        assert conn.execute(fresh, query_id="one").fetchall() == rows
+        assert spent(conn) == 1
+        conn.execute(fresh, query_id="two")
+        assert spent(conn) == 2
+        with pytest.raises(dpsql.InterfaceError) as refused:
+            conn.execute("SELECT COUNT(*) FROM visits", query_id="one")
+        assert refused.value.code == "DPSQL-412"
+
+
+def test_a_query_id_is_bound_to_its_analyst(yaml: Path) -> None:
+    with dpsql.connect(yaml, analyst="ana") as ana, dpsql.connect(yaml, analyst="bob") as bob:
+        ana.execute(COUNT, query_id="one")
+        bob.execute(COUNT, query_id="one")
+        assert spent(ana) == 2
+
+
+# --- no refill
+
+
+def test_nothing_refills(tmp_path: Path) -> None:
+    """A new connection, other bounds, another version, another budget: what was spent stays, and the owner is told."""
+    yaml = write(tmp_path, budget="{epsilon: 1.5}")
+    changes: list[dict[str, object]] = [{}, {"max_rows": 3}, {"version": "9"}]
+    with dpsql.connect(yaml) as conn:
+        conn.execute(COUNT)
+    for change in changes:
+        write(tmp_path, budget="{epsilon: 1.5}", **change)
+        with dpsql.connect(yaml) as conn:
+            assert spent(conn) == 1
+            assert bool(conn.notices) == (change != {})
+            with pytest.raises(dpsql.BudgetError) as refused:
+                conn.execute("SELECT SUM(x) FROM visits")
+            assert refused.value.code == "DPSQL-400" and "0.5" in str(refused.value)
+    write(tmp_path, budget="{epsilon: 2}")
+    with dpsql.connect(yaml) as conn:
+        assert spent(conn) == 1 and conn.budget.left.epsilon == 1
+        assert any("budget" in notice for notice in conn.notices)
+        assert any("budget" in str(message) for _, message in conn.messages)
+
+
+def test_another_name_another_ledger_and_another_notion_are_refused(tmp_path: Path) -> None:
+    yaml = write(tmp_path)
+    with dpsql.connect(yaml) as conn:
+        conn.execute(COUNT)
+    write(tmp_path, dataset="renamed")
+    with pytest.raises(dpsql.LedgerError) as renamed:
+        dpsql.connect(yaml)
+    assert renamed.value.code == "DPSQL-410"
+    write(tmp_path, accounting="zcdp")
+    with pytest.raises(dpsql.LedgerError) as notion:
+        dpsql.connect(yaml)
+    assert notion.value.code == "DPSQL-413"
+    write(tmp_path)
+    with pytest.raises(dpsql.InterfaceError):
+        dpsql.connect(yaml, ledger=tmp_path / "second.ledger")
+    with pytest.raises(dpsql.CatalogError):
+        dpsql.connect(yaml, budget=1000)
+
+
+def test_one_account_per_process_for_a_catalog_without_a_file() -> None:
+    catalog = in_memory("one account")
+    frame = {"visits": pyarrow.table({"id": [1, 2], "kind": ["a", "b"]}).to_pandas()}
+    with dpsql.connect(catalog, source=frame) as one:
+        one.execute(COUNT)
+    with dpsql.connect(catalog, source=frame) as two:
+        assert spent(two) == 1
+        two.execute(COUNT)
+        with pytest.raises(dpsql.BudgetError):
+            two.execute(COUNT)
+
+
+def in_memory(dataset: str, **changes: object) -> dict[str, Any]:
+    columns = {"id": "integer", "kind": {"type": "text", "keys": ["a", "b"]}}
+    table = {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}
+    catalog: dict[str, Any] = {
+        "dataset": dataset,
+        "unit": "person",
+        "budget": {"epsilon": 2},
+        "per_query": {"epsilon": 1},
+        "tables": {"visits": table},
+    }
+    return catalog | changes
+
+
+def test_a_fork_cannot_spend_a_budget_in_memory() -> None:
+    frame = {"visits": pyarrow.table({"id": [1, 2], "kind": ["a", "b"]}).to_pandas()}
+    ledger = dpsql.connect(in_memory("forked"), source=frame)._session.ledger
+    assert ledger is not None
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.balance()
+        except dpsql.LedgerError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_dataset_without_a_budget_says_so_in_every_result(tmp_path: Path) -> None:
+    save(tmp_path, range(20))
+    yaml = tmp_path / "smartnoise.yaml"
+    yaml.write_text(
+        "db:\n  '':\n    visits:\n      max_ids: 1\n      rows: 20\n      id: {private_id: true, type: int}\n"
+        "      x: {type: int, lower: 0, upper: 10}\n"
+    )
+    with dpsql.connect(yaml, source=tmp_path / "visits.parquet", epsilon=500) as conn:
+        for sql in ("SELECT COUNT(*) FROM visits", "SELECT SUM(x) FROM visits"):
+            cursor = conn.execute(sql)
+            assert cursor.privacy is not None
+            assert any("no budget" in note for note in cursor.privacy.notes)
+            assert "no budget" in str(cursor.privacy)
+        assert spent(conn) == 1000 and conn.budget.left.epsilon is None
+
+
+# --- caps of analysts, sub-budgets, months
+
+
+def test_analysts_are_listed_or_refused(tmp_path: Path) -> None:
+    yaml = write(tmp_path, more="analysts: {ana: {epsilon: 1}, bob: {}}")
+    for name in (None, "eve", "ANA"):
+        with dpsql.connect(yaml, analyst=name) as conn, pytest.raises(dpsql.BudgetError) as refused:
+            conn.execute(COUNT)
+        assert refused.value.code == "DPSQL-403"
+    with dpsql.connect(yaml, analyst="ana") as ana:
+        ana.execute(COUNT)
+        with pytest.raises(dpsql.BudgetError):
+            ana.execute("SELECT SUM(x) FROM visits")
+        assert ana.budget.per_analyst["ana"].left.epsilon == 0
+    with dpsql.connect(yaml, analyst="bob") as bob:
+        bob.execute("SELECT SUM(x) FROM visits")
+        assert spent(bob) == 2
+
+
+def test_who_was_taken_off_the_list_may_not_even_repeat(tmp_path: Path) -> None:
+    yaml = write(tmp_path, more="analysts: {ana: {}, bob: {}}")
+    with dpsql.connect(yaml, analyst="ana") as conn:
+        conn.execute(COUNT)
+    write(tmp_path, more="analysts: {bob: {}}")
+    with dpsql.connect(yaml, analyst="ana") as conn, pytest.raises(dpsql.BudgetError):
+        conn.execute(COUNT)
+
+
+def test_a_sub_budget_cannot_spend_more_and_counts_in_the_whole(conn: dpsql.Connection[Any]) -> None:
+    sub = conn.sub_budget(epsilon=1.5)
+    sub.execute(COUNT)
+    assert sub.budget.left.epsilon == 0.5
+    with pytest.raises(dpsql.BudgetError) as refused:
+        sub.execute("SELECT SUM(x) FROM visits")
+    assert refused.value.code == "DPSQL-402"
+    inner = sub.sub_budget(epsilon=50)
+    with pytest.raises(dpsql.BudgetError):
+        inner.execute("SELECT SUM(x) FROM visits")
+    assert spent(conn) == 1
+    sub.close()
+    conn.execute("SELECT SUM(x) FROM visits")
+    assert spent(conn) == 2
+    with pytest.raises(dpsql.InterfaceError):
+        conn.sub_budget()
+    exact = dpsql.testing.exact(in_memory("exactly"), source={"visits": pyarrow.table({"id": [1], "kind": ["a"]})})
+    with exact, pytest.raises(dpsql.InterfaceError):
+        exact.sub_budget(epsilon=1)
+
+
+def test_a_budget_per_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dpsql.accounting.ledger as module
+
+    day = 86_400_000_000
+    now = [1_800_000_000_000_000]
+    monkeypatch.setattr(module, "_now", lambda: now[0])
+    monkeypatch.setattr(
+        Ledger.open.__func__, "__kwdefaults__", Ledger.open.__func__.__kwdefaults__ | {"clock": lambda: now[0]}
+    )
+    yaml = write(tmp_path, budget="{epsilon: 1, per: month}")
+    with dpsql.connect(yaml) as conn:
+        conn.execute(COUNT)
+        with pytest.raises(dpsql.BudgetError):
+            conn.execute("SELECT SUM(x) FROM visits")
+        now[0] += 31 * day
+        conn.execute("SELECT SUM(x) FROM visits")
+        now[0] -= 31 * day  # the clock set back brings nothing back
+        with pytest.raises(dpsql.BudgetError):
+            conn.execute("SELECT SUM(x + 1) FROM visits")
+        assert spent(conn) == 1
+
+
+# --- amounts
+
+BAD = [float("nan"), float("inf"), -1, 0, 1e-320, True, False, "1e", "", "nan", "-1", Decimal("NaN"), 10**7, None, [1]]
+
+
+@pytest.mark.parametrize("value", BAD, ids=repr)
+def test_amounts_that_are_none_never_get_in(tmp_path: Path, conn: dpsql.Connection[Any], value: Any) -> None:
+    yaml = write(tmp_path)
+    if value is not None:
+        with pytest.raises(dpsql.Error):
+            dpsql.connect(yaml, epsilon=value)
+        with pytest.raises(dpsql.Error):
+            conn.sub_budget(epsilon=value)
+        with pytest.raises(dpsql.Error):
+            dpsql.connect(in_memory("bad amounts", budget={"epsilon": value} if value != 10**7 else -1))
+    with pytest.raises(dpsql.Error):
+        conn.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=?) COUNT(*) FROM visits", [value])
+    assert spent(conn) == 0
+
+
+# --- cost and acceptance are a function of the question alone
+
+
+def test_cost_and_acceptance_are_the_same_without_a_unit(tmp_path: Path) -> None:
+    found = []
+    for people in (range(60), range(1, 60), [0], []):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        save(folder, people)
+        yaml = write(folder, budget="{epsilon: 3, delta: 1.0e-6}")
+        with dpsql.connect(yaml, analyst="ana") as conn:
+            told: list[object] = []
+            for sql in (*DIFFERENT[:3], COUNT, "SELECT town, COUNT(*) FROM visits GROUP BY town"):
+                told.append((str(conn.cost(sql)), str(conn.explain(sql))))
+                try:
+                    told.append(conn.execute(sql).description)
+                except dpsql.Error as error:
+                    told.append(str(error))
+            found.append((told, str(conn.budget)))
+    assert all(one == found[0] for one in found)
+
+
+# --- many processes
+
+
+def spend(yaml: str, number: int, told: Any) -> None:
+    warnings.simplefilter("error")
+    accepted = 0
+    with dpsql.connect(yaml, analyst=f"a{number}") as conn:
+        for asked in range(5):
+            try:
+                conn.execute(f"SELECT COUNT(*) FROM visits WHERE x > {asked % 10}", query_id=f"{number}-{asked}")
+                accepted += 1
+            except dpsql.BudgetError:
+                break
+    told.put(accepted)
+
+
+def test_eight_processes_never_spend_twice(tmp_path: Path) -> None:
+    yaml = write(tmp_path, budget="{epsilon: 20}")
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    workers = [context.Process(target=spend, args=(str(yaml), number, told)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    accepted = sum(told.get() for _ in workers)
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    with dpsql.connect(yaml, analyst="owner") as conn:
+        assert spent(conn) == accepted == 20
+    assert Ledger.verify_file(yaml.with_name(yaml.name + ".ledger")) is None
