@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ import numpy as np
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi import Connection
 from dpsql.errors import InternalError
+from dpsql.frames import PrivateFrame
+from dpsql.frames.root import from_keywords
 from dpsql.plan.render.bounding import bounding
 from dpsql.plan.stages import ReleasePlan, Stage
 from dpsql.query import Parameters, check, exact_totals, in_text, plan_of, read
@@ -42,6 +45,15 @@ class Declared(dict[str, int]):
         super().__init__(sensitivities)
         self.max_groups = max_groups
         self.stage = stage
+
+
+def exact_frame(data: object, **keywords: Any) -> PrivateFrame:
+    """A PrivateFrame from keywords that adds no noise, withholds nothing and charges nothing: for tests only."""
+    said = {"epsilon": 1, "delta": Fraction(1, 10**9), "dataset": "exact", "analyst": None, "budget": 1, **keywords}
+    account = {name: said.pop(name) for name in ("epsilon", "delta", "dataset", "analyst", "budget")}
+    described = {"bounds": {}, "keys": {}, "types": {}, "not_null": (), "row_is_unit": False}
+    described |= {"unit": None, "max_groups": None, "max_rows": None, **said}
+    return PrivateFrame.over(from_keywords(data, described, exact=True, **account))
 
 
 class Replayed(NamedTuple):

@@ -91,7 +91,9 @@ class ScratchResult:
     def df(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""
         with _package("pandas", "pandas"), _values():
-            return self._cursor().execute(self._sql).df()
+            frame = self._cursor().execute(self._sql).df()
+            _type_texts(frame, self.columns)
+            return frame
 
     def arrow(self) -> pyarrow.Table:
         """All rows as a pyarrow table."""
@@ -134,6 +136,16 @@ class ScratchResult:
 
     def __repr__(self) -> str:
         return f"<{len(self.columns)} columns of released rows>"
+
+
+def _type_texts(frame: pandas.DataFrame, columns: tuple[Column, ...]) -> None:
+    """Text is pandas' own type for text, also where a column has no row or no value."""
+    import pandas
+
+    text = pandas.Series(["text"]).dtype
+    for position, column in enumerate(columns):
+        if column.type == "VARCHAR" and frame.dtypes.iloc[position] != text:
+            frame.isetitem(position, frame.iloc[:, position].astype(text).array)
 
 
 @contextmanager

@@ -91,6 +91,13 @@ class PrivateFrame(Asking):
             )
         self._set(root, root.relation, {}, False)
 
+    @classmethod
+    def over(cls, root: Root) -> PrivateFrame:
+        """The frame of a root that is open already; dpsql.testing has exact ones."""
+        made = object.__new__(cls)
+        made._set(root, root.relation, {}, False)
+        return made
+
     def _set(self, root: Root, relation: Relation, options: Mapping[str, object], explaining: bool) -> None:
         self._root, self._relation, self._options, self._explaining = root, relation, options, explaining
 
@@ -270,7 +277,8 @@ class PrivateFrame(Asking):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{column} {type_}" for column, type_ in self.dtypes.items())
-        left = "" if self._root.session.ledger is None else f"; left: {self.budget.left}"
+        exact = self._root.session.exact
+        left = "; EXACT: NO NOISE, FOR TESTS ONLY" if exact else f"; left: {self.budget.left}"
         return f"<PrivateFrame {self._root.dataset!r} ({shown}); unit: {self._root.session.catalog.unit}{left}>"
 
     # How a question is asked --------------------------------------------------------------------------------------

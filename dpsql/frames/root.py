@@ -59,11 +59,12 @@ def from_keywords(
     delta: Amountlike | None,
     dataset: str,
     analyst: str | None,
+    exact: bool = False,
 ) -> Root:
     table = described(data, **{k: v if v is not None or k in _OPTIONAL else {} for k, v in keywords.items()})
     words = keywords["unit"] or "row"
     catalog = {"dataset": dataset, "unit": words, "budget": budget_of(budget), "tables": {TABLE: table}}
-    return _opened(catalog, TABLE, True, {TABLE: data}, _opening(epsilon, delta, None, analyst))
+    return _opened(catalog, TABLE, True, {TABLE: data}, _opening(epsilon, delta, None, analyst, exact))
 
 
 _OPTIONAL = ("unit", "max_groups", "max_rows")
@@ -96,13 +97,14 @@ def from_metadata(
 
 
 def _opening(
-    epsilon: Amountlike | None, delta: Amountlike | None, budget: object, analyst: str | None
+    epsilon: Amountlike | None, delta: Amountlike | None, budget: object, analyst: str | None, exact: bool = False
 ) -> dict[str, Any]:
     return {
         "epsilon": exact_option("epsilon", epsilon),
         "delta": exact_option("delta", delta),
         "budget": budget,
         "analyst": analyst,
+        "exact": exact,
     }
 
 
