@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge, Receipt
 from dpsql.accounting.ledger import Ledger
+from dpsql.consistent import consistent
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
@@ -149,8 +150,18 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
     for stage in found.stages:
         exact = vault_run(session, stage, scratch, vault, salt=entropy.salt(), exact=found.exact)
         noisies.append(release(exact, stage))
-        scratch.load(session.scratch, stage, noisies[-1])
+        if found.exact or not _family_goes_on(found, stage):
+            first = stage.number if stage.level is None or found.exact else stage.level.family
+            noisies[first:] = consistent(found.stages[first : stage.number + 1], noisies[first:])
+            for done, rows in zip(found.stages[first : stage.number + 1], noisies[first:], strict=True):
+                scratch.load(session.scratch, done, rows)
     return tuple(noisies)
+
+
+def _family_goes_on(found: ReleasePlan, stage: Stage) -> bool:
+    """Whether the next stage is a grouping set of the same family."""
+    after = found.stages[stage.number + 1 : stage.number + 2]
+    return stage.level is not None and any(s.level is not None and s.level.family == stage.level.family for s in after)
 
 
 def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, *, salt: int, exact: bool) -> Exact:

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpsql.domain.facts import Domain
-from dpsql.domain.types import Kind
+from dpsql.domain.types import BIGINT, Kind
 from dpsql.errors import Refused
-from dpsql.ir.expr import Literal
+from dpsql.ir.expr import AggregateCall, Literal
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
+from dpsql.plan.stages import Level
 from dpsql.plan.tracked import Private, Tracked
+from dpsql.sql.bind.calls import GROUPING
 from dpsql.sql.bind.context import Ids
 
 
@@ -29,7 +31,7 @@ class Draft:
     private: Private
     domains: Mapping[int, Domain]
     loads: tuple[Node, ...]
-    level: tuple[int, int] | None = None  # (grouping-set family, position in it)
+    level: Level | None = None  # where it stands among grouping sets
 
 
 @dataclass(slots=True)
@@ -69,16 +71,15 @@ class Cutter:
         assert below.private is not None
         loads: list[Node] = []
         source = self._vault(below, loads)
-        if node.sets is None:
+        if node.sets is None and not any(call.function == GROUPING for call in node.calls):
             result = self._draft(node, source, below, loads, None)
         else:
-            result = self._levels(node, node.sets, source, below, loads)
+            sets = node.sets or (tuple(range(len(node.keys))),)
+            result = self._levels(node, sets, source, below, loads)
         self.done[node] = result
         return result
 
-    def _draft(
-        self, node: Aggregate, source: Node, below: Tracked, loads: list[Node], level: tuple[int, int] | None
-    ) -> Node:
+    def _draft(self, node: Aggregate, source: Node, below: Tracked, loads: list[Node], level: Level | None) -> Node:
         assert below.private is not None
         number = len(self.drafts)
         self.drafts.append(
@@ -102,14 +103,20 @@ class Cutter:
         whole: Node | None = None
         for position, kept in enumerate(sets):
             keys = tuple(self.ids.field(node.key_fields[i].name, node.key_fields[i].type) for i in kept)
-            calls = tuple(self.ids.field(f.name, f.type) for f in node.call_fields)
-            one = Aggregate(source, keys, tuple(node.keys[i] for i in kept), calls, node.calls)
-            noisy = self._draft(one, source, below, loads, (family, position))
+            answers = [
+                _grouping_bits(call, node, kept) if call.function == GROUPING else self.ids.field(f.name, f.type)
+                for f, call in zip(node.call_fields, node.calls, strict=True)
+            ]
+            calls = tuple(f for f in answers if isinstance(f, Field))
+            asked = tuple(call for call in node.calls if call.function != GROUPING)
+            one = Aggregate(source, keys, tuple(node.keys[i] for i in kept), calls, asked)
+            noisy = self._draft(one, source, below, loads, Level(family=family, keys=kept) if len(sets) > 1 else None)
             by_key = dict(zip(kept, keys, strict=True))
             cells = [
                 by_key[i].column() if i in by_key else Literal(None, f.type) for i, f in enumerate(node.key_fields)
             ]
-            part = Project(noisy, self._fresh(node.fields), (*cells, *(f.column() for f in calls)))
+            shown = (f.column() if isinstance(f, Field) else f for f in answers)
+            part = Project(noisy, self._fresh(node.fields), (*cells, *shown))
             fields = node.fields if position == len(sets) - 1 else self._fresh(node.fields)
             if whole is None and len(sets) == 1:
                 return Project(noisy, node.fields, part.exprs)
@@ -119,6 +126,14 @@ class Cutter:
 
     def _fresh(self, fields: tuple[Field, ...]) -> tuple[Field, ...]:
         return tuple(self.ids.field(f.name, f.type) for f in fields)
+
+
+def _grouping_bits(call: AggregateCall, node: Aggregate, kept: tuple[int, ...]) -> Literal:
+    """GROUPING(a, b) in one grouping set: a bit for each key, the last one lowest, set where the key is left out."""
+    bits = 0
+    for arg in call.args:
+        bits = 2 * bits + (node.keys.index(arg) not in kept)
+    return Literal(bits, BIGINT)
 
 
 def cut(top: Tracked, ids: Ids) -> tuple[tuple[Draft, ...], Node]:

@@ -159,6 +159,14 @@ class Bounding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One grouping set of several: family is the number of the first one's stage, keys the positions of its keys."""
+
+    family: int
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One release: input rows, group keys, measures, noise; then `outputs`, expressions over key and measure columns.
 
@@ -174,6 +182,7 @@ class Stage:
     measures: tuple[Measure, ...]
     outputs: tuple[tuple[Field, Expr], ...]  # what Noisy(number) shows: the keys, then the aggregates
     min_units: int = 0
+    level: Level | None = None
     noises: tuple[Noise, ...] = ()  # one for each measure
     threshold: Threshold | None = None
 

@@ -61,6 +61,7 @@ def bound(
         same_unit=draft.private.same,
         groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
         max_sum=draft.private.caps.max_sum,
+        one_count=draft.level is None or draft.private.unique == frozenset(),
     )
     if any(key.values is None for key in keys):
         ask.units()
@@ -78,6 +79,7 @@ def bound(
         measures=tuple(ask.measures),
         outputs=(*outputs, *finished),
         min_units=draft.private.caps.min_units,
+        level=draft.level,
     )
 
 

@@ -33,7 +33,7 @@ class Measuring:
     """The measurements of one stage. `describe` prints an expression as the analyst would know it.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
-    a column add up to in a group, by column id.
+    a column add up to in a group, by column id. one_count: the unit count may serve as a count of rows.
     """
 
     ids: Ids
@@ -42,6 +42,7 @@ class Measuring:
     describe: Callable[[Expr], str]
     same_unit: frozenset[int] = frozenset()
     groups: int | None = 1
+    one_count: bool = True
     max_sum: Sums = field(default_factory=lambda: MappingProxyType({}))
     measures: list[Measure] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ class Measuring:
         most one row anyway."""
         needs = self.nullable(*needs)
         cap = self.max_rows if at_most is None else min(at_most, self.max_rows)
-        if cap == 1 and not needs:
+        if cap == 1 and not needs and self.one_count:
             return self.units(where)
         name = f"count({', '.join(map(self.describe, needs)) or '*'}){self.filter(where)}"
         bound = "" if cap == self.max_rows else "contribution bounds of the query"

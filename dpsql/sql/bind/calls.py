@@ -89,6 +89,8 @@ WINDOW_TYPES: dict[str, Type] = {
     "percent_rank": REAL,
     "cume_dist": REAL,
 }
+GROUPING = "grouping"
+VALUES_OF = ("first", "last", "any_value", "arg_min", "arg_max", "min", "max", "quantile_disc", "mode")
 SAME_TYPE = ("lag", "lead", "first_value", "last_value", "nth_value")
 
 
@@ -179,10 +181,23 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
         raise SqlError("FILTER (WHERE …) needs a condition", code=105, at=at, fix="Write a comparison.")
     signature = context.aggregates.get(read.name)
     try:
-        type_ = ANY if signature is None else signature.result(args)
+        type_ = _type_of(read.name, args) if signature is None else signature.result(args)
     except functions.TypeProblem as problem:
         raise SqlError(problem.what, code=105, at=at, fix=problem.fix) from None
     return AggregateCall(read.name, args, type_, read.distinct, where, order, _options(read.core, context), at)
+
+
+def _type_of(name: str, args: tuple[Expr, ...]) -> Type:
+    """The result type of an aggregate that has no private form; ANY where only scratch knows it."""
+    if name in VALUES_OF and args:
+        return args[0].type
+    return BOOLEAN if name in ("bool_and", "bool_or") else ANY
+
+
+def bind_grouping(node: exp.Grouping, block: Block, bind_expr: BindExpr) -> AggregateCall:
+    """GROUPING(a, b): which of the keys a grouping set leaves out, as bits."""
+    args = tuple(bind_expr(item, block) for item in node.expressions)
+    return AggregateCall(GROUPING, args, BIGINT, at=block.context.at(node))
 
 
 def _options(core: exp.Expr, context: Context) -> tuple[tuple[str, Atom], ...]:

@@ -12,7 +12,7 @@ from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Call, Expr, Literal
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import bind_aggregate, bind_window, read_aggregate
+from dpsql.sql.bind.calls import bind_aggregate, bind_grouping, bind_window, read_aggregate
 from dpsql.sql.bind.subquery import bind_scalar
 
 
@@ -50,6 +50,8 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
             raise _only_as_condition(node, block)
         case exp.Window():
             return bind_window(node, block, bind_expr)
+        case exp.Grouping():
+            return bind_grouping(node, block, bind_expr)
         case exp.Star():
             raise SqlError("* stands for several columns here", code=105, at=context.at(node), fix="Name one column.")
     aggregate = read_aggregate(node, context)

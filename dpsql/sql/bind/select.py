@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-from dpsql.errors import Refused, SqlError
-from dpsql.ir.expr import AggregateCall, Call, Column, Expr, SortKey, WindowCall, place, rewrite, walk
+from dpsql.errors import SqlError
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, place, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
 from dpsql.sql.bind.block import Block
+from dpsql.sql.bind.calls import GROUPING
 from dpsql.sql.bind.context import Context, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.grouping import Grouping, read_grouping
@@ -153,6 +154,8 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
     context = block.context
     _no_calls(list(grouping.keys), "GROUP BY", context)
     calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, AggregateCall)))
+    for call in calls:
+        _check_grouping(call, grouping)
     used = [*grouping.keys, *(part for call in calls for part in (*call.args, *((call.where,) if call.where else ())))]
     node = join_scalars(node, used, block)
     called = dict(reversed(list(zip(parts.items, parts.names, strict=True))))
@@ -168,8 +171,6 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
             return dataclasses.replace(by_key[expr].column(), at=place(expr))
         if isinstance(expr, AggregateCall):
             return dataclasses.replace(by_call[expr].column(), at=expr.at)
-        if isinstance(expr, Call) and expr.function == "grouping":
-            return _grouping_bits(expr, grouping, context)
         if isinstance(expr, Column) and expr.id not in block.scalars:
             raise SqlError(
                 f'column "{expr.name}" is neither in GROUP BY nor inside an aggregate',
@@ -202,13 +203,15 @@ def _lift_outer(on: Expr, node: Node, lift: Callable[[Expr], Expr | None]) -> Ex
     return rewrite(on, change)
 
 
-def _grouping_bits(call: Call, grouping: Grouping, context: Context) -> Expr:
-    raise Refused(
-        "GROUPING() stands where there are no grouping sets" if grouping.sets is None else "GROUPING() is not answered",
-        code=120,
-        at=call.at,
-        fix="Tell the levels apart by their NULL keys.",
-    )
+def _check_grouping(call: AggregateCall, grouping: Grouping) -> None:
+    """GROUPING() speaks of keys alone."""
+    if call.function == GROUPING and not (call.args and set(call.args) <= set(grouping.keys)):
+        raise SqlError(
+            "GROUPING() takes keys of GROUP BY",
+            code=105,
+            at=call.at,
+            fix="Name columns or expressions that stand in GROUP BY.",
+        )
 
 
 def _window(node: Node, parts: Parts, block: Block) -> Node:
