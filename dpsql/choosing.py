@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
-from dpsql.plan.candidates import WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles
+from dpsql.plan.candidates import WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule
 from dpsql.plan.stages import Measure, Noise, Stage
 from dpsql.plan.transport import transported
 
@@ -114,20 +114,22 @@ def _exactly(weights: Integers, measure: Measure, candidates: Candidates) -> lis
     ends = np.cumsum(weights)
     return [
         _quantile(ends, max(total, 1), f, i, measure, candidates)
-        for f, i in zip(question.fractions, question.interpolated, strict=True)
+        for f, i in zip(question.fractions, question.rules, strict=True)
     ]
 
 
 def _quantile(
-    ends: Integers, rows: int, fraction: Fraction, interpolated: bool, measure: Measure, candidates: Candidates
+    ends: Integers, rows: int, fraction: Fraction, rule: Rule, measure: Measure, candidates: Candidates
 ) -> str | None:
-    """DuckDB's: between the rows around fraction·(n−1), or the ⌈fraction·n⌉-th row."""
+    """DuckDB's: between the rows around fraction·(n−1), or the ⌈fraction·n⌉-th row (from above: the ⌊fraction·n⌋+1-th)."""
 
     def at(row: int) -> int:
         return int(np.searchsorted(ends, (row + 1) * WEIGHT))
 
-    if not interpolated:
+    if rule == "lower":
         return _text(at(max(0, -(-fraction.numerator * rows // fraction.denominator) - 1)), measure, candidates)
+    if rule == "upper":
+        return _text(at(min(rows - 1, fraction.numerator * rows // fraction.denominator)), measure, candidates)
     spot = fraction * (rows - 1)
     first = spot.numerator // spot.denominator
     low, high = at(first), at(min(first + 1, rows - 1))

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.aggregates.model import Aggregate, plain
-from dpsql.domain.types import ANY, REAL, TIMESTAMP, Kind, Type
+from dpsql.domain.types import ANY, NULL, REAL, TIMESTAMP, Kind, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, place
+from dpsql.plan.candidates import Rule
 from dpsql.privacy import candidates
 from dpsql.privacy.measuring import Measuring
 from dpsql.sql import functions
@@ -50,12 +51,15 @@ def _measure(*, interpolated: bool) -> Callable[[AggregateCall, Measuring], Expr
         descending = bool(call.order) and call.order[0].descending
         asked = _fractions(call)
         type_ = _type(arg, interpolated=interpolated)
-        found = [
-            candidates.quantile(ask, arg, call.where, 1 - f if descending else f, interpolated=interpolated)
-            for f in asked
-        ]
+        rule: Rule = "between" if interpolated else "upper" if descending else "lower"
+        found = [candidates.quantile(ask, arg, call.where, 1 - f if descending else f, rule) for f in asked]
         cast = [v if v.type == type_ else functions.make("try_cast", (v,), at=None, to=type_) for v in found]
-        return cast[0] if call.type != ANY else functions.make("list_value", tuple(cast), at=None)
+        if call.type != ANY:
+            return cast[0]
+        # without noise there may be no rows: NULL, not a list of NULLs
+        nothing = functions.make("is_null", (found[0],), at=None)
+        listed = functions.make("list_value", tuple(cast), at=None)
+        return functions.make("case", (nothing, Literal(None, NULL), listed), at=None)
 
     return measure
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal as OneOf
 
 from dpsql.domain.facts import Atom
 
@@ -14,16 +15,20 @@ WEIGHT = 2**20  # a row's weight: the grid that a unit's scaled rows are counted
 CANDIDATE_LIMIT = 2**16
 
 
+Rule = OneOf["between", "lower", "upper"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantiles:
-    """The values below which `fractions` of the rows lie. interpolated: for each, what exact mode answers between rows.
+    """The values below which `fractions` of the rows lie.
 
+    rules: for each, what exact mode answers where it falls between two rows.
     levels: rounds of recursive halving, each of which pays for itself. spread: cells that one candidate is split into, so
     that equal values can be divided between the halves.
     """
 
     fractions: tuple[Fraction, ...]
-    interpolated: tuple[bool, ...]
+    rules: tuple[Rule, ...]
     spread: int = 1
 
     @property

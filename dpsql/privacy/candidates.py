@@ -11,7 +11,7 @@ from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
-from dpsql.plan.candidates import CANDIDATE_LIMIT, Bins, Candidates, Extreme, MostFrequent, Quantiles
+from dpsql.plan.candidates import CANDIDATE_LIMIT, WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule
 from dpsql.plan.stages import Axis, Measure
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
@@ -23,7 +23,7 @@ SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
 MOST_CHOICES, MOST_BINS = 100, 1000
 
 
-def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, *, interpolated: bool) -> Expr:
+def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, rule: Rule) -> Expr:
     """The candidate below which about `fraction` of the rows lie. Fractions of one expression are one measurement: each
     doubling of their number costs one more round (recursive halving), not one more measurement each."""
     if not 0 <= fraction <= 1 or fraction.denominator > FRACTION_LIMIT:
@@ -39,15 +39,15 @@ def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, 
             continue
         question = old.candidates.question
         if isinstance(question, Quantiles):
-            asked = list(zip(question.fractions, question.interpolated, strict=True))
-            if (fraction, interpolated) in asked:
-                return old.more[asked.index((fraction, interpolated))].column()
+            asked = list(zip(question.fractions, question.rules, strict=True))
+            if (fraction, rule) in asked:
+                return old.more[asked.index((fraction, rule))].column()
             answer = ask.ids.field("", arg.type)
-            longer = (*question.fractions, fraction), (*question.interpolated, interpolated)
+            longer = (*question.fractions, fraction), (*question.rules, rule)
             ask.measures[position] = _quantiles(ask, axis, where, candidates, *longer, (*old.more, answer))
             return answer.column()
     answer = ask.ids.field("", arg.type)
-    ask.measures.append(_quantiles(ask, axis, where, candidates, (fraction,), (interpolated,), (answer,)))
+    ask.measures.append(_quantiles(ask, axis, where, candidates, (fraction,), (rule,), (answer,)))
     return answer.column()
 
 
@@ -57,7 +57,7 @@ def _quantiles(
     where: Expr | None,
     candidates: Candidates,
     fractions: tuple[Fraction, ...],
-    interpolated: tuple[bool, ...],
+    rules: tuple[Rule, ...],
     answers: tuple[Field, ...],
 ) -> Measure:
     spread = 1
@@ -67,7 +67,7 @@ def _quantiles(
     different = dict.fromkeys(fractions)
     named = ", ".join(f"{float(f):g}" for f in different)
     name = f"quantile{'s' if len(different) > 1 else ''} {named} of {ask.describe(axis.arg)}"
-    question = Quantiles(fractions=fractions, interpolated=interpolated, spread=spread)
+    question = Quantiles(fractions=fractions, rules=rules, spread=spread)
     return _measure(ask, name, dataclasses.replace(candidates, question=question), answers, where, axis=axis)
 
 
@@ -203,7 +203,7 @@ def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | 
 
 
 def _order(value: Atom) -> tuple[bool, str | Fraction]:
-    return (True, value) if isinstance(value, str) else (False, Fraction(value or 0))  # type: ignore[return-value]
+    return (True, value) if isinstance(value, str) else (False, Fraction(value or 0))
 
 
 def _atom(on_axis: int, axis: Axis) -> Atom:
@@ -254,8 +254,8 @@ def _measure(
         candidates=candidates,
         more=answers,
         where=where,
-        step=Fraction(1, sensitivity.WEIGHT) if counted or axis is None else axis.step,
-        row_bound=sensitivity.WEIGHT,
+        step=Fraction(1, WEIGHT) if counted or axis is None else axis.step,
+        row_bound=WEIGHT,
         sensitivity=sensitivity.weights(ask.max_rows),
         because=ask.domain(arg).because,
     )

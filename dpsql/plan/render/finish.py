@@ -89,8 +89,10 @@ def _whole(raw: str, measure: Measure, noise: Noise) -> str:
         case Kind.INTEGER:
             if noise.shift == 0 and measure.step == 1:
                 low, high = "CAST('-9223372036854775808' AS HUGEINT)", "CAST('9223372036854775807' AS HUGEINT)"
-                return f"CAST(greatest(least({raw}, {high}), {low}) AS BIGINT)" if "HUGEINT" in raw else raw
-            return f"CAST(greatest(least(round({value}), {LARGEST}), -{LARGEST}) AS BIGINT)"
+                kept = f"CASE WHEN {raw} IS NOT NULL THEN CAST(greatest(least({raw}, {high}), {low}) AS BIGINT) END"
+                return kept if "HUGEINT" in raw else raw
+            kept = f"greatest(least(round({value}), {LARGEST}), -{LARGEST})"
+            return f"CASE WHEN {value} IS NOT NULL THEN CAST({kept} AS BIGINT) END"
         case Kind.DECIMAL if noise.shift == 0 and measure.step.numerator == 1 and type_.scale <= 18:
             places = type_.scale
             unit = f"CAST(1e-{places} AS DECIMAL({places + 1},{places}))" if places else "CAST(1 AS DECIMAL(1,0))"

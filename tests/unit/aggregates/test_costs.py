@@ -1,0 +1,79 @@
+"""What a query with several kinds of measurements costs, how ε is split, and which bound a sum is given."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import dpsql.testing
+from dpsql.plan.stages import Stage
+from tests.unit.aggregates.world import catalog, table
+
+ITEMS = "COUNT(*), VAR_POP(x), MEDIAN(x), QUANTILE_CONT(x, 0.9), MIN(i), APPROX_TOP_K(i, 3), HISTOGRAM(x, 4)"
+
+
+def stage_of(sql: str, **options: object) -> tuple[Stage, object]:
+    facts = options.pop("facts", {})
+    with dpsql.testing.Replayer(catalog(max_groups=2, max_rows=3, **facts), {"t": table()}, **options) as replayer:  # type: ignore[arg-type]
+        plan = replayer.plan(sql)
+        return plan.stages[0], plan.cost
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "auto"])
+@pytest.mark.parametrize("group", ["", " GROUP BY k", " GROUP BY s"])
+def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
+    options = f"OPTIONS(epsilon=1, delta=1e-6, mechanism='{mechanism}')"
+    stage, cost = stage_of(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {ITEMS} FROM t{group}")
+    assert cost.epsilon == 1  # type: ignore[attr-defined]
+    shares = [n.epsilon for n in stage.noises]
+    if mechanism == "laplace":
+        assert sum(shares) == 1
+    by_name = dict(zip([m.name for m in stage.measures], stage.noises, strict=True))
+    chosen = [n for n in stage.noises if n.mechanism == "permute-and-flip"]
+    assert len(chosen) == 3
+    quantiles = by_name["quantiles 0.5, 0.9 of x"]
+    levels = sum(m.weight for m in stage.measures)
+    assert quantiles.epsilon == Fraction(2, levels)  # two rounds
+    assert by_name["3 most frequent of i"].epsilon == Fraction(3, levels)
+
+
+def test_choices_need_no_delta() -> None:
+    stage, cost = stage_of("SELECT MEDIAN(x), MAX(x) FROM t", epsilon=2, delta=Fraction(1, 10**6))
+    assert (cost.epsilon, cost.delta) == (2, 0)  # type: ignore[attr-defined]
+    assert {n.mechanism for n in stage.noises} == {"permute-and-flip"}
+
+
+def test_equal_questions_are_one_measurement() -> None:
+    stage, _ = stage_of("SELECT AVG(x), VAR_POP(x), STDDEV(x), COUNT(x), SUM(x) FROM t", epsilon=1)
+    assert [m.kind for m in stage.measures] == ["rows", "centred", "square"]
+    stage, _ = stage_of(
+        "SELECT CORR(x, i), CORR(i, x), COVAR_POP(x, i), REGR_SLOPE(x, i), REGR_R2(x, i) FROM t", epsilon=1
+    )
+    assert sorted(m.kind for m in stage.measures) == ["centred", "centred", "product", "rows", "square", "square"]
+    stage, _ = stage_of(
+        "SELECT MEDIAN(x), QUANTILE_DISC(x, 0.5), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) FROM t", epsilon=1
+    )
+    assert [m.weight for m in stage.measures] == [1]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sensitivity", "facts"),
+    [
+        ("SUM(x)", 15, {}),
+        ("SUM(x, contribution_bounds_per_group => (0, 9))", 9, {}),
+        ("SUM(x, contribution_bounds_per_group => (-12, 9))", 12, {}),
+        ("SUM(x, contribution_bounds_per_group => (0, 90))", 15, {}),
+        ("SUM(x)", 7, {"max_sum": {"x": [0, 7]}}),
+        ("SUM(x)", 15, {"max_sum": {"x": [0, 70]}}),
+        ("SUM(x, contribution_bounds_per_group => (0, 9))", 9, {"max_sum": {"x": [0, 7]}}),
+        ("SUM(free, contribution_bounds_per_group => (0, 9))", 9, {}),
+        ("SUM(i, contribution_bounds_per_group => (0, 9))", 9, {}),
+        ("COUNT(x, contribution_bounds_per_group => (0, 2))", 2, {}),
+        ("COUNT(x, contribution_bounds_per_group => (0, 20))", 3, {}),
+    ],
+)
+def test_the_bound_with_less_noise(sql: str, sensitivity: int, facts: dict[str, object]) -> None:
+    stage, _ = stage_of(f"SELECT {sql} FROM t", epsilon=1, facts=facts)
+    (measure,) = stage.measures
+    assert measure.sensitivity * measure.step == sensitivity
