@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,8 @@ def _opened(
     metadata: Metadata, table: str, from_keywords: bool, data: Mapping[str, object], opening: Mapping[str, Any]
 ) -> Root:
     """The rows are copied now: what happens to the frame afterwards is not seen."""
-    session = open_session(metadata, source=data, strict_caps=from_keywords, **opening)
+    catalog = _with_sources(metadata if isinstance(metadata, Catalog) else load(metadata), data)
+    session = open_session(catalog, source=data, strict_caps=from_keywords, **opening)
     try:
         session.vault()
     except BaseException:
@@ -121,6 +122,16 @@ def _opened(
     spec = session.catalog.table(table)
     assert spec is not None
     return Root(session=session, table=spec, metadata=metadata, from_keywords=from_keywords, data=data, opening=opening)
+
+
+def _with_sources(catalog: Catalog, data: Mapping[str, object]) -> Catalog:
+    """The catalog without the private tables that nobody gave any data for, unless another's unit path needs them."""
+    given = {fold(name) for name in data}
+    paths = {fold(t.unit_path.through) for t in catalog.tables if t.unit_path is not None}
+    kept = tuple(
+        t for t in catalog.tables if t.public or t.source is not None or fold(t.name) in given or fold(t.name) in paths
+    )
+    return replace(catalog, tables=kept)
 
 
 def joined(left: Root, right: Root, relation: Relation) -> tuple[Root, Relation]:

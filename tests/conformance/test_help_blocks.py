@@ -1,0 +1,67 @@
+"""README.md and the help topics say what is so: every block is played again (see playing.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dpsql
+from dpsql.catalog.load import loads
+from dpsql.shell.script import items_of
+from tests.conformance.playing import DOCUMENTS, Block, blocks, folder, is_played, masked, play
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_blocks(path: Path) -> None:
+    names: dict[str, object] = {}
+    with folder():
+        for block in blocks(path.read_text(encoding="utf-8")):
+            where = f"{path.name}:{block.line}"
+            match block.kind:
+                case "console" | "session" if is_played(block.body):
+                    _compare(block, where)
+                case "python":
+                    exec(compile(block.body, where, "exec"), names)
+                case "sql":
+                    _plan(block.body)
+                case "yaml" if block.body.startswith("dataset:"):
+                    loads(block.body)
+    for value in names.values():
+        if isinstance(value, dpsql.Connection):
+            value.close()
+
+
+def _compare(block: Block, where: str) -> None:
+    played = play(block)
+    hint = f"{where} is stale; after a look: python -m tests.conformance.playing"
+    if block.noisy:
+        assert masked(played) == masked(block.body), hint
+    else:
+        assert played == block.body, hint
+
+
+def _plan(body: str) -> None:
+    with dpsql.connect("metadata/hospital.yaml") as connection:
+        for item in items_of(body):
+            assert connection.explain(item.text).privacy.cost.epsilon is not None
+
+
+def test_what_is_not_played_is_little() -> None:
+    """Only what needs the network, or would run the tests inside the tests."""
+    left_out = [
+        line[2:]
+        for path in DOCUMENTS
+        for block in blocks(path.read_text(encoding="utf-8"))
+        if block.kind == "console" and not is_played(block.body)
+        for line in block.body.splitlines()
+        if line.startswith("$ ")
+    ]
+    assert {line.split()[0] for line in left_out} <= {"make", "git"}
+    assert len(left_out) <= 5
+
+
+def test_masking_hides_numbers_and_nothing_else() -> None:
+    assert masked("│ surgery │ 2683 │\n├────┤") == masked("│ surgery     │   -71.5 │\n├──────┤")
+    assert masked("│ surgery │ 2683 │") != masked("│ oncology │ 2683 │")
+    assert masked("DPSQL-101  x") == masked("DPSQL-102  x")  # codes are in blocks that are compared exactly

@@ -1,0 +1,193 @@
+"""The numbers a differential privacy engine must get right, asked through the public API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsql
+from dpsql.samples.generate import generate
+
+SALARIES: dict[str, Any] = {
+    "dataset": "numbers",
+    "unit": "person",
+    "budget": {"epsilon": 1000, "delta": 0.01},
+    "tables": {
+        "t": {
+            "unit": "id",
+            "max_groups": 1,
+            "max_rows": 2,
+            "columns": {
+                "id": "integer",
+                "x": {"type": "integer", "lower": 0, "upper": 10},
+                "y": {"type": "integer", "lower": 90, "upper": 100},
+                "k": {"type": "text", "keys": [f"k{i}" for i in range(64)]},
+                "w": "text",
+            },
+        }
+    },
+}
+FRAME = pd.DataFrame(
+    {"id": [1, 1, 2], "x": [1, 2, 3], "y": [95, 96, 97], "k": ["k1", "k2", "k1"], "w": ["a", "b", "a"]}
+)
+
+
+def asked(sql: str, catalog: Mapping[str, Any] = SALARIES, **options: Any) -> Any:
+    with dpsql.connect(
+        {**catalog, "dataset": f"{sql} {catalog['unit']}"}, source={"t": FRAME}, **options
+    ) as connection:
+        return connection.execute(sql).privacy
+
+
+def options(**values: object) -> str:
+    said = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return f"WITH DIFFERENTIAL_PRIVACY OPTIONS({said})"
+
+
+def test_a_sum_over_two_rows_of_at_most_ten_has_sensitivity_20() -> None:
+    (measured,) = asked(f"SELECT {options(epsilon=1)} SUM(x) FROM t").measurements
+    assert measured.sensitivity == 20
+    assert measured.scale == pytest.approx(20, rel=1e-6)
+
+
+def test_no_group_size_is_ever_assumed_known() -> None:
+    (measured,) = asked(f"SELECT {options(epsilon=1, max_rows_per_group=4)} SUM(y) FROM t").measurements
+    assert measured.sensitivity == 400
+
+
+@pytest.mark.parametrize("groups", [1, 2, 8, 64])
+def test_counts_by_group_pay_for_every_group_a_unit_reaches(groups: int) -> None:
+    laplace = options(epsilon=1, max_groups_contributed=groups, max_rows_per_group=1, mechanism="laplace")
+    (measured,) = asked(f"SELECT {laplace} k, COUNT(*) FROM t GROUP BY k").measurements
+    assert measured.scale == pytest.approx(groups, rel=1e-6)
+    gaussian = options(epsilon=1, delta=1e-6, max_groups_contributed=groups, max_rows_per_group=1, mechanism="gaussian")
+    (measured,) = asked(f"SELECT {gaussian} k, COUNT(*) FROM t GROUP BY k").measurements
+    assert measured.scale == pytest.approx(4.224679 * math.sqrt(groups), rel=2e-6)
+
+
+@pytest.mark.parametrize(("accounting", "first"), [("approx", 8), ("zcdp", 9)])
+def test_the_mechanism_with_the_smaller_interval_is_taken(accounting: str, first: int) -> None:
+    catalog = {**SALARIES, "accounting": accounting, "unit": accounting}
+    for groups in (first - 1, first):
+        asking = options(epsilon=1, delta=1e-6, max_groups_contributed=groups, max_rows_per_group=1)
+        (measured,) = asked(f"SELECT {asking} k, COUNT(*) FROM t GROUP BY k", catalog).measurements
+        assert measured.mechanism == ("gaussian" if groups == first else "laplace")
+
+
+@pytest.mark.parametrize(("delta", "sigma"), [(1e-5, 4.045130), (1e-6, 4.530877), (1e-9, 5.778695)])
+def test_gaussian_noise_under_zcdp(delta: float, sigma: float) -> None:
+    asking = options(epsilon=1, delta=delta, mechanism="gaussian", max_rows_per_group=1)
+    (measured,) = asked(f"SELECT {asking} COUNT(*) FROM t", {**SALARIES, "accounting": "zcdp"}).measurements
+    assert measured.scale == pytest.approx(sigma, rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "groups", "threshold"),
+    [(1, 1e-6, 1, 14.12236), (1, 1e-6, 4, 59.03463), (0.1, 1e-6, 1, 132.22363), (0.5, 1e-5, 3, 72.51032)],
+)
+def test_thresholds_of_private_keys(epsilon: float, delta: float, groups: int, threshold: float) -> None:
+    asking = options(
+        epsilon=epsilon, delta=delta, max_groups_contributed=groups, max_rows_per_group=1, mechanism="laplace"
+    )
+    privacy = asked(f"SELECT {asking} w, COUNT(*) FROM t GROUP BY w")
+    assert privacy.threshold == pytest.approx(threshold, abs=2e-4)
+    assert privacy.threshold >= threshold - 1e-5
+    assert privacy.cost.epsilon == epsilon
+    assert privacy.cost.delta == delta
+
+
+def test_union_all_adds_rows_up() -> None:
+    four = {**SALARIES["tables"]["t"], "max_rows": 4}
+    catalog = {**SALARIES, "dataset": "three", "tables": dict.fromkeys("abc", four), "per_query": {"epsilon": 1}}
+    sql = "SELECT COUNT(*) FROM (SELECT x FROM a UNION ALL SELECT x FROM b UNION ALL SELECT x FROM c) AS u"
+    with dpsql.connect(catalog, source=dict.fromkeys("abc", FRAME)) as connection:
+        (measured,) = connection.execute(sql).privacy.measurements
+    assert measured.sensitivity == 12
+
+
+def test_the_smartnoise_student_file_works_unchanged(tmp_path: Path) -> None:
+    generate("student", tmp_path)
+    data = next(tmp_path.rglob("student.parquet"))
+    metadata = Path(__file__).parents[2] / "metadata" / "student_smartnoise.yaml"
+    catalog = dpsql.load_catalog(metadata.read_text() and metadata)
+    with dpsql.connect(catalog, source=str(data), epsilon=1, budget=10, ledger=tmp_path / "ledger") as connection:
+        count = connection.execute("SELECT COUNT(*) AS n FROM student")
+        assert count.privacy.measurements[0].scale == pytest.approx(1, rel=1e-6)
+        assert count.privacy.intervals["n"] == pytest.approx(2.9957, abs=1e-4)
+        total = connection.execute("SELECT SUM(absences) AS s FROM school.student")
+        assert total.privacy.measurements[0].scale == pytest.approx(50, rel=1e-6)
+        assert total.privacy.intervals["s"] == pytest.approx(149.787, abs=1e-2)
+        assert connection.budget.spent.epsilon == 2
+    with dpsql.connect(
+        catalog, source=str(data), epsilon=1, delta=1e-7, budget=10, ledger=tmp_path / "other"
+    ) as connection:
+        connection.execute("SELECT famsize, AVG(G3) FROM student GROUP BY famsize")
+        connection.execute("SELECT school, AVG(G3) FROM student GROUP BY school")
+        assert connection.budget.spent.epsilon == 2
+
+
+def test_two_averages_by_group_cost_exactly_two(tmp_path: Path) -> None:
+    from dpsql.samples.prepare import prepare
+
+    with dpsql.connect(prepare("student", tmp_path)) as connection:
+        before = connection.budget.spent.epsilon or 0
+        connection.execute("SELECT famsize, AVG(G3) FROM student GROUP BY famsize")
+        connection.execute("SELECT school, AVG(G3) FROM student GROUP BY school")
+        assert (connection.budget.spent.epsilon or 0) - before == 2
+
+
+def test_four_releases_add_up_exactly() -> None:
+    with dpsql.connect({**SALARIES, "dataset": "four"}, source={"t": FRAME}, epsilon=1.2, delta=1e-10) as connection:
+        for _ in range(4):
+            connection.execute(f"SELECT {options(mechanism='gaussian', fresh=True)} COUNT(*) FROM t")
+        assert connection.budget.spent.epsilon == 4.8
+        assert connection.budget.spent.delta == 4e-10
+
+
+def test_a_filter_of_one_point_one_admits_one_query() -> None:
+    catalog = {**SALARIES, "dataset": "filter", "budget": {"epsilon": 1.1}}
+    with dpsql.connect(catalog, source={"t": FRAME}, epsilon=1.0986) as connection:
+        connection.execute("SELECT COUNT(*) FROM t")
+        with pytest.raises(dpsql.BudgetError) as refused:
+            connection.execute("SELECT SUM(x) FROM t")
+        assert refused.value.code == "DPSQL-400"
+        assert connection.budget.spent.epsilon == 1.0986
+
+
+def test_exam_scores_in_exact_mode() -> None:
+    scores = [85, 84, 85, 89, 92, 95, 100, 83, 70, 67]
+    columns = {"id": "integer", "score": {"type": "integer", "lower": 0, "upper": 100}}
+    table = {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}
+    catalog = {"dataset": "exam", "budget": {"epsilon": 1}, "tables": {"exam": table}}
+    for count, mean in ((10, 85.0), (9, 87.0)):
+        frame = pd.DataFrame({"id": range(count), "score": scores[:count]})
+        with dpsql.testing.exact(catalog, source={"exam": frame}) as connection:
+            assert connection.execute("SELECT AVG(score) FROM exam").fetchall() == [(mean,)]
+
+
+def test_released_integers_have_the_discrete_laplace_distribution() -> None:
+    """10^4 empty public groups: each released count is rounded noise; a chi-square against the exact distribution."""
+    table = {
+        "unit": "id",
+        "max_groups": 1,
+        "max_rows": 1,
+        "columns": {"id": "integer", "g": {"type": "integer", "lower": 1, "upper": 10_000}},
+    }
+    catalog = {"dataset": "noise", "budget": {"epsilon": 10}, "tables": {"t": table}}
+    frame = pd.DataFrame({"id": [1], "g": [1]})
+    with dpsql.connect(catalog, source={"t": frame}, epsilon=1) as connection:
+        counts = np.array(
+            [row[0] for row in connection.execute("SELECT COUNT(*) FROM t WHERE g > 1 GROUP BY g").fetchall()]
+        )
+    assert len(counts) == 9_999
+    # Laplace(1) rounded to integers: P[0] = 1 − e^(−1/2), P[±k] = e^(−k)·sinh(1/2)
+    expected = {0: 1 - math.exp(-0.5), **{k: math.exp(-abs(k)) * math.sinh(0.5) for k in (-4, -3, -2, -1, 1, 2, 3, 4)}}
+    seen = {k: int((counts == k).sum()) for k in expected}
+    chi_square = sum((seen[k] - 9_999 * p) ** 2 / (9_999 * p) for k, p in expected.items())
+    assert chi_square < 60  # 9 cells: beyond this with probability below 1e-8
