@@ -76,6 +76,8 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
     """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
     sql = ScratchSql.of(session, found)
     sql.describe(session.scratch)
+    for stage in found.stages:
+        sql.check_fan_outs(session.scratch, stage, released=False)
     return sql
 
 
@@ -168,6 +170,7 @@ def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault,
     """Step 10: the one place where private data is read."""
     relations = vault_relations(session, vault)
     query = bounding(stage, relations, salt=salt, exact=exact)
+    scratch.check_fan_outs(session.scratch, stage, released=True)
     return exact_totals(session, stage, scratch, vault, query)
 
 

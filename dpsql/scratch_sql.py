@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpsql.engine.scratch import Scratch
+from dpsql.errors import Refused
+from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Loaded, Node, Noisy, Scan, UserTable, walk
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
-from dpsql.plan.stages import ReleasePlan, Stage
+from dpsql.plan.stages import FAN_OUT_LIMIT, ReleasePlan, Stage
 from dpsql.release import Noisy as NoisyRows
 from dpsql.session import USER, Session
 
@@ -61,6 +63,32 @@ class ScratchSql:
     def contents(self, scratch: Scratch, tables: tuple[str, ...]) -> dict[str, str]:
         """A digest of the rows of each of the user's tables, in whatever order they stand."""
         return {table: _digest(scratch, dialect.identifier(USER + table)) for table in tables}
+
+    def check_fan_outs(self, scratch: Scratch, stage: Stage, *, released: bool) -> None:
+        """Refuse joins in which one private row can meet more than FAN_OUT_LIMIT public rows: they would make running out
+        of memory a thing the data decides. What holds no released rows is counted when the plan is made, the rest
+        (released=True) when its rows are there."""
+        for fan_out in stage.fan_outs:
+            rows = stage.loads[fan_out.index]
+            if any(isinstance(leaf, Noisy) for leaf in walk(rows)) is not released:
+                continue
+            met = self._most_met(scratch, rows, fan_out.keys)
+            if met > FAN_OUT_LIMIT:
+                raise Refused(
+                    f"one private row could meet {met:,} rows of the other side in this join",
+                    code=136,
+                    at=fan_out.at,
+                    why=f"At most {FAN_OUT_LIMIT:,} are allowed: a join must not run out of memory because of one person.",
+                    fix="Join on equality of columns that few rows share, or make the other side smaller first.",
+                )
+
+    def _most_met(self, scratch: Scratch, rows: Node, keys: tuple[Expr, ...]) -> int:
+        shown = [dialect.render(key, lambda column: name(column.id)) for key in keys]
+        where = f" WHERE {' AND '.join(f'{key} IS NOT NULL' for key in shown)}" if shown else ""
+        by = f" GROUP BY {', '.join(shown)}" if shown else ""
+        counted = f"SELECT count(*) AS met FROM ({self.relation(rows)}) AS t{where}{by}"
+        with closing(scratch.query(f"SELECT coalesce(max(met), 0) AS most FROM ({counted}) AS t")) as result:
+            return int(result.fetchall()[0][0])
 
     def load(self, scratch: Scratch, stage: Stage, rows: NoisyRows) -> None:
         if stage.number in self.loaded:

@@ -15,7 +15,7 @@ from dpsql.domain.types import BIGINT, Kind
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Literal
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
-from dpsql.plan.stages import Level
+from dpsql.plan.stages import FanOut, Level
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.sql.bind.calls import GROUPING
 from dpsql.sql.bind.context import Ids
@@ -31,7 +31,16 @@ class Draft:
     private: Private
     domains: Mapping[int, Domain]
     loads: tuple[Node, ...]
+    fan_outs: tuple[FanOut, ...] = ()
     level: Level | None = None  # where it stands among grouping sets
+
+
+@dataclass(slots=True)
+class Loads:
+    """The public rows that one release is handed."""
+
+    nodes: list[Node] = field(default_factory=list)
+    fan_outs: list[FanOut] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -46,7 +55,7 @@ class Cutter:
             return self._release(tracked)
         return with_inputs(tracked.node, tuple(self.public(child) for child in tracked.inputs))
 
-    def _vault(self, tracked: Tracked, loads: list[Node]) -> Node:
+    def _vault(self, tracked: Tracked, loads: Loads) -> Node:
         if tracked.private is None:
             for f in tracked.node.fields:
                 if f.type.kind is Kind.ANY:
@@ -57,9 +66,12 @@ class Cutter:
                         fix="CAST it in the subquery.",
                     )
             node = self.public(tracked)
-            if node not in loads:
-                loads.append(node)
-            return Loaded(loads.index(node), tracked.node.fields)
+            if node not in loads.nodes:
+                loads.nodes.append(node)
+            index = loads.nodes.index(node)
+            if tracked.meets is not None:
+                loads.fan_outs.append(FanOut(index, tracked.meets.keys, tracked.meets.at))
+            return Loaded(index, tracked.node.fields)
         return with_inputs(tracked.node, tuple(self._vault(child, loads) for child in tracked.inputs))
 
     def _release(self, tracked: Tracked) -> Node:
@@ -69,7 +81,7 @@ class Cutter:
             return self.done[node]
         below = tracked.inputs[0]
         assert below.private is not None
-        loads: list[Node] = []
+        loads = Loads()
         source = self._vault(below, loads)
         if node.sets is None and not any(call.function == GROUPING for call in node.calls):
             result = self._draft(node, source, below, loads, None)
@@ -79,7 +91,7 @@ class Cutter:
         self.done[node] = result
         return result
 
-    def _draft(self, node: Aggregate, source: Node, below: Tracked, loads: list[Node], level: Level | None) -> Node:
+    def _draft(self, node: Aggregate, source: Node, below: Tracked, loads: Loads, level: Level | None) -> Node:
         assert below.private is not None
         number = len(self.drafts)
         self.drafts.append(
@@ -89,14 +101,15 @@ class Cutter:
                 input=source,
                 private=below.private,
                 domains=below.domains,
-                loads=tuple(loads),
+                loads=tuple(loads.nodes),
+                fan_outs=tuple(loads.fan_outs),
                 level=level,
             )
         )
         return Noisy(number, node.fields)
 
     def _levels(
-        self, node: Aggregate, sets: tuple[tuple[int, ...], ...], source: Node, below: Tracked, loads: list[Node]
+        self, node: Aggregate, sets: tuple[tuple[int, ...], ...], source: Node, below: Tracked, loads: Loads
     ) -> Node:
         """One stage per grouping set, put together by UNION ALL; absent keys are NULL."""
         family = len(self.drafts)

@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 from dpsql.accounting.loss import Cost
 from dpsql.domain.facts import Atom
 from dpsql.domain.types import Type
+from dpsql.errors import Span
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Node
 from dpsql.plan.candidates import Bins, Candidates
@@ -166,6 +167,18 @@ class Level:
     keys: tuple[int, ...]
 
 
+FAN_OUT_LIMIT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FanOut:
+    """How many rows of loads[index] one private row can meet in a join, at most FAN_OUT_LIMIT: those with equal keys."""
+
+    index: int
+    keys: tuple[Expr, ...]
+    at: Span | None = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One release: input rows, group keys, measures, noise; then `outputs`, expressions over key and measure columns.
@@ -183,12 +196,18 @@ class Stage:
     outputs: tuple[tuple[Field, Expr], ...]  # what Noisy(number) shows: the keys, then the aggregates
     min_units: int = 0
     level: Level | None = None
+    fan_outs: tuple[FanOut, ...] = ()
     noises: tuple[Noise, ...] = ()  # one for each measure
     threshold: Threshold | None = None
 
     @property
     def public_keys(self) -> bool:
         return all(key.values is not None for key in self.keys)
+
+    @property
+    def is_empty(self) -> bool:
+        """A public key set without a single key (a contradictory filter): nothing can ever be released."""
+        return self.combinations == 0
 
     @property
     def combinations(self) -> int:

@@ -8,7 +8,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpsql.domain.facts import Domain
-from dpsql.ir.expr import Column
+from dpsql.errors import Span
+from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Aggregate, Node
 
 
@@ -50,6 +51,14 @@ class Private:
     unique: frozenset[int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Meets:
+    """The columns (expressions) of public rows that a private row must equal to meet them, and where the join stands."""
+
+    keys: tuple[Expr, ...]
+    at: Span | None = field(default=None, compare=False)
+
+
 Origin = tuple[str, str]  # (table, column), as the catalog spells them
 
 
@@ -59,6 +68,7 @@ class Tracked:
 
     private: None for a public relation. domains: what is known of each output column.
     origins: for columns that are a private table's column unchanged, which one; joins along unit paths look for them.
+    meets: for public rows that a join hands to private ones, how a private row finds them.
     bare: for a table that finds its unit through a path, the same rows before that join, when it is still only a scan.
     """
 
@@ -68,6 +78,7 @@ class Tracked:
     private: Private | None = None
     origins: Mapping[int, Origin] = field(default_factory=lambda: MappingProxyType({}))
     bare: Tracked | None = None
+    meets: Meets | None = None
 
     @property
     def is_release(self) -> bool:

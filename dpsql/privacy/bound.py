@@ -80,6 +80,7 @@ def bound(
         outputs=(*outputs, *finished),
         min_units=draft.private.caps.min_units,
         level=draft.level,
+        fan_outs=draft.fan_outs,
     )
 
 
@@ -148,7 +149,7 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     if not keys or one_row:
         groups = 1
     elif all_public:
-        groups = min(groups, combinations)
+        groups = max(1, min(groups, combinations))
     skip_b = not keys or one_row or (all_public and combinations <= keep)
     return Bounding(
         max_groups=groups,

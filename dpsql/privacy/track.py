@@ -36,7 +36,12 @@ from dpsql.privacy.rules.context import TrackContext
 
 
 def track(node: Node, context: TrackContext) -> Tracked:
-    return apply(node, tuple(track(child, context) for child in inputs(node)), context)
+    if id(node) in context.releases:
+        return context.releases[id(node)]
+    tracked = apply(node, tuple(track(child, context) for child in inputs(node)), context)
+    if tracked.is_release:
+        context.releases[id(node)] = tracked
+    return tracked
 
 
 def apply(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Tracked:

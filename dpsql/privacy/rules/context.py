@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
+from dpsql.plan.tracked import Tracked
 from dpsql.sql.bind.context import Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackContext:
-    """keys_of: the values of public columns that `keys: {from: …}` names, read by the session: (table, column) → values."""
+    """keys_of: the values of public columns that `keys: {from: …}` names, read by the session: (table, column) → values.
+
+    releases: the releases tracked so far, by the identity of their node: a CTE that is used twice is answered once.
+    """
 
     catalog: Catalog
     ids: Ids
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    releases: dict[int, Tracked] = field(default_factory=dict)

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
-from dpsql.ir.expr import Expr, place
+from dpsql.ir.expr import Call, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Join, Project
-from dpsql.plan.tracked import CapFacts, Private, Tracked
+from dpsql.plan.tracked import CapFacts, Meets, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
 from dpsql.sql import functions
+from dpsql.sql.bind.gather import conjuncts
 
 
 def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
@@ -32,8 +33,9 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
     on = None if node.on is None else functions.infer(node.on, {**left.domains, **right.domains})[0]
     if left.private is None or right.private is None:
         private = _keeps_private(node, left, right)
+        sides = tuple(side if side.private is not None else _met(side, node, on) for side in (left, right))
         return Tracked(
-            node=_with(node, left, right, on), inputs=(left, right), domains=domains, private=private, origins=joined
+            node=_with(node, left, right, on), inputs=sides, domains=domains, private=private, origins=joined
         )
     if same_unit(node.on, left, right):
         return _together(node, left, right, on, domains, context)
@@ -47,6 +49,19 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
 
 def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
     return dataclasses.replace(node, left=left.node, right=right.node, on=on)
+
+
+def _met(public: Tracked, node: Join, on: Expr | None) -> Tracked:
+    """The public side, with what a private row must equal to meet one of its rows: the plan limits how many that can be."""
+    own = frozenset(f.id for f in public.node.fields)
+    keys: list[Expr] = []
+    for part in conjuncts(on):
+        if isinstance(part, Call) and part.function == "equal":
+            for one, other in (part.args, part.args[::-1]):
+                if columns_of(one) and columns_of(one) <= own and not columns_of(other) & own:
+                    keys.append(one)
+                    break
+    return dataclasses.replace(public, meets=Meets(tuple(keys), _place(node)))
 
 
 def _place(node: Join) -> Span | None:

@@ -98,7 +98,7 @@ def _parts(select: exp.Select, block: Block) -> Parts:
             names += [name for name, _ in found]
             items += [dataclasses.replace(expr, at=context.at(item)) for _, expr in found]
         else:
-            names.append(item.alias if isinstance(item, exp.Alias) else column_name(item))
+            names.append(_name(item, block))
             # an alias is not in sight inside its own expression
             hidden = (fold(item.alias),) if isinstance(item, exp.Alias) else ()
             items.append(bind_expr(item, dataclasses.replace(block, expanding=hidden)))
@@ -110,6 +110,18 @@ def _parts(select: exp.Select, block: Block) -> Parts:
         [] if qualify is None else conditions(qualify.this, block),
         _order(select, names, items, block),
     )
+
+
+def _name(item: exp.Expr, block: Block) -> str:
+    """The alias; a bare column's own spelling in its table; else DuckDB's name for the expression."""
+    if isinstance(item, exp.Alias):
+        return str(item.alias)
+    if isinstance(item, exp.Column):
+        qualifier = ".".join(part.name for part in item.parts[:-1]) or None
+        found = block.scope.find(item.name, qualifier, block.context.at(item))
+        if isinstance(found, Column) and found.name:
+            return found.name
+    return column_name(item)
 
 
 def _order(select: exp.Select, names: list[str], items: list[Expr], block: Block) -> list[SortKey]:
