@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.plan.stages import Key, Measure, Noise, ReleasePlan, Stage
-from dpsql.result import privacy_report
+from dpsql.result import MeasurementReport, privacy_report
 from dpsql.version import VERSION
 
 NEIGHBOURS = "one unit added or removed, with all its rows in every table"
@@ -15,6 +15,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
     version: of the data, as the owner states it.
     """
     report = privacy_report(plan)
+    measures = [measure for stage in plan.stages for measure in stage.measures]
     return {
         "dataset": plan.dataset,
         "version": version,
@@ -22,20 +23,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
         "neighbours": NEIGHBOURS,
         "accounting": plan.accounting,
         "implementation": f"dpsql {VERSION}",
-        "measurements": [
-            {
-                "name": m.name,
-                "mechanism": m.mechanism,
-                "sensitivity": m.sensitivity,
-                "scale": m.scale,
-                "half_width_95": m.half_width,
-                "max_groups": m.max_groups,
-                "max_rows": m.max_rows,
-                "bounds": m.because,
-                "stage": m.stage,
-            }
-            for m in report.measurements
-        ],
+        "measurements": [_measurement(*each) for each in zip(report.measurements, measures, strict=True)],
         "stages": [_stage(stage) for stage in plan.stages],
         "threshold_units": report.threshold,
         "noise": [
@@ -44,6 +32,23 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
             for measure, noise in zip(stage.measures, stage.noises, strict=True)
             if noise.mechanism not in ("none", "exact")
         ],
+    }
+
+
+def _measurement(m: MeasurementReport, measure: Measure) -> dict[str, object]:
+    axis = measure.axis
+    return {
+        "name": m.name,
+        "mechanism": m.mechanism,
+        "sensitivity": m.sensitivity,
+        "scale": m.scale,
+        "half_width_95": m.half_width,
+        "max_groups": m.max_groups,
+        "max_rows": m.max_rows,
+        "lower": None if axis is None else float(axis.low * axis.step),
+        "upper": None if axis is None else float(axis.high * axis.step),
+        "bounds": m.because,
+        "stage": m.stage,
     }
 
 

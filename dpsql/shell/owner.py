@@ -17,7 +17,9 @@ from dpsql.shell.voice import Exit, say
 
 if TYPE_CHECKING:
     from dpsql.accounting.ledger import Ledger
+    from dpsql.accounting.releases import Release
 
+RELEASE_COLUMNS = ("id", "time", "analyst", "epsilon", "delta", "state", "measured")
 MODE = click.option("-m", "--mode", type=click.Choice(MODE_NAMES), help="Table on a terminal, else csv.")
 OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Into a file.")
 ANALYST = click.option("--analyst", metavar="NAME", help="This analyst's cap; without it the dataset's.")
@@ -61,6 +63,66 @@ def _amounts(function: Any) -> Any:
     return click.option("--epsilon", metavar="NUMBER", help="ε.")(function)
 
 
+@budget.command("report", context_settings=CONTEXT)
+@click.argument("place", metavar="METADATA|LEDGER")
+@click.option(
+    "--format", "form", type=click.Choice(("table", "json")), default="table", help="json: all of it as data."
+)
+@click.option("--tight", metavar="DELTA", help="Also a tight total at this δ, by privacy loss distributions.")
+@MODE
+@OUTPUT
+def report(place: str, form: str, tight: str | None, mode: str | None, output: Path | None) -> int:
+    """Who spent what on which plans. With json also what is left, of the dataset and of each analyst."""
+    from dpsql.accounting import spending
+
+    with ledger_of(place, begin=True) as ledger:
+        found = spending.report(ledger, tight_delta=_exact(tight))
+    if form == "json":
+        _put(json.dumps(found.to_dict(), indent=1, ensure_ascii=False), output)
+        return Exit.OK
+    rows = [
+        (
+            s.analyst,
+            s.plan[:12],
+            s.tables,
+            s.measured,
+            s.charges,
+            s.released,
+            float(s.cost.epsilon),
+            float(s.cost.delta),
+        )
+        for s in found.plans
+    ]
+    names = ("analyst", "plan", "tables", "measured", "charges", "released", "epsilon", "delta")
+    _write(names, rows, mode, output)
+    if found.tight is not None:
+        say(f"tight total: ε = {found.tight.epsilon:.6g}, δ = {found.tight.delta:.6g}; {found.tight.label}")
+    return Exit.OK
+
+
+@budget.command("new-epoch", context_settings=CONTEXT)
+@click.argument("metadata", metavar="METADATA")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def new_epoch(metadata: str, yes: bool) -> int:
+    """Start the budget over, on record: what was spent before is not in it any more."""
+    from dpsql.accounting.ledger import Ledger
+    from dpsql.catalog.load import load
+    from dpsql.session import account_of
+    from dpsql.shell.opening import ledger_path
+
+    path = ledger_path(metadata)
+    account = account_of(load(metadata))
+    if not yes:
+        click.confirm(
+            f"Give the whole budget of {account.dataset!r} again, about the people in the data now?", abort=True
+        )
+    opened = Ledger.open(path, account, new_epoch=True)
+    opened.close()
+    for notice in opened.notices:
+        say(notice)
+    return Exit.OK
+
+
 @budget.command("grant", context_settings=CONTEXT)
 @click.argument("place", metavar="METADATA|LEDGER")
 @_amounts
@@ -92,16 +154,32 @@ def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
 @click.command(context_settings=CONTEXT)
 @click.argument("place", metavar="METADATA|LEDGER")
 @click.option("--analyst", metavar="NAME", help="Only this analyst's.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("markdown", "json")),
+    help="The whole release table, to publish with the numbers.",
+)
 @MODE
 @OUTPUT
-def releases(place: str, analyst: str | None, mode: str | None, output: Path | None) -> int:
+def releases(place: str, analyst: str | None, form: str | None, mode: str | None, output: Path | None) -> int:
     """Every charge: when, who, what it cost, what became of it, what was measured."""
-    from dpsql.shell.releases import COLUMNS, release_rows
+    from dpsql.accounting import releases as table
 
     with ledger_of(place) as ledger:
-        rows = [row for row in release_rows(ledger.rows()) if analyst is None or row[2] == analyst]
-    _write(COLUMNS, rows, mode, output)
+        found = [one for one in table.releases(ledger.rows()) if analyst is None or one.analyst == analyst]
+    if form == "markdown":
+        _put(table.as_markdown(found).removesuffix("\n"), output)
+    elif form == "json":
+        _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output)
+    else:
+        _write(RELEASE_COLUMNS, [_release_row(one) for one in found], mode, output)
     return Exit.OK
+
+
+def _release_row(one: Release) -> tuple[Any, ...]:
+    time = one.time.replace(microsecond=0, tzinfo=None)
+    return one.id, time, one.analyst, float(one.cost.epsilon), float(one.cost.delta), one.state, one.measured
 
 
 @click.group(context_settings=CONTEXT)
@@ -136,11 +214,15 @@ def export(place: str, output: Path | None) -> int:
     """Everything but the released rows, as JSON, with the hashes to check it by."""
     with ledger_of(place) as opened:
         text = json.dumps(opened.export(), indent=1, ensure_ascii=False)
+    _put(text, output)
+    return Exit.OK
+
+
+def _put(text: str, output: Path | None) -> None:
     if output is None:
         print(text)
     else:
         output.write_text(text + "\n", encoding="utf-8")
-    return Exit.OK
 
 
 @click.command(context_settings=CONTEXT)

@@ -1,0 +1,126 @@
+"""A tight total by privacy loss distributions, through the optional package dp-accounting: a report, never the gate.
+
+It is valid if the parameters had been fixed beforehand: an analyst who chose an ε after seeing earlier answers is covered
+by the ledger's sums, not by this number.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpsql.accounting.loss import ZERO
+from dpsql.accounting.releases import VOID, Release
+from dpsql.errors import InterfaceError
+
+LABEL = "valid if the parameters had been fixed beforehand"
+GRID = 1e-4  # of the discretised privacy loss; dp-accounting rounds it pessimistically
+COARSE = 256  # up to this sensitivity the discrete Laplace distribution is taken as it is
+FINE = 2**20  # from this scale on a discrete Gaussian is a rounded continuous one, within e^(±2^-38) out to nine σ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tight:
+    """epsilon at delta, of everything charged; label says what it is worth."""
+
+    epsilon: float
+    delta: float
+    label: str = LABEL
+
+    def to_dict(self) -> dict[str, float | str]:
+        return {"epsilon": self.epsilon, "delta": self.delta, "label": self.label}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One draw that a unit can show in: noise of this scale on a total it changes by `sensitivity`, or a choice that is
+    epsilon-private."""
+
+    mechanism: str
+    sensitivity: int = 0
+    scale: int = 0
+    epsilon: Fraction = Fraction(0)
+
+
+def events(found: Iterable[Release]) -> Counter[Event]:
+    """Every draw of every charge that was not voided, whether or not its run got as far.
+
+    Lemma: a measurement over L0 groups is no worse than L0 independent draws, each at its full sensitivity. Proof: a unit
+    changes at most L0 groups, each by at most the sensitivity; one draw's hockey-stick divergence grows with its shift,
+    and products of dominated pairs are dominated.
+    """
+    drawn: Counter[Event] = Counter()
+    for one in found:
+        if one.state == VOID:
+            continue
+        for noise in one.record.get("noise", []):
+            drawn[_event(noise)] += int(noise["max_groups"]) * int(noise["choices"])
+    return drawn
+
+
+def _event(noise: Mapping[str, Any]) -> Event:
+    if noise["mechanism"] == "permute-and-flip":
+        share = Fraction(noise["epsilon"]) / int(noise["choices"]) / int(noise["max_groups"])
+        return Event(mechanism="choice", epsilon=share)
+    return Event(mechanism=noise["mechanism"], sensitivity=int(noise["sensitivity"]), scale=int(noise["scale"]))
+
+
+def tight_total(found: Iterable[Release], delta: Fraction) -> Tight:
+    """The ε of all charges at this δ, the thresholds' own δ's taken out of it first."""
+    charges = tuple(found)
+    keys = sum((one.cost for one in charges if one.state != VOID), ZERO).delta_keys
+    inner = delta - keys
+    if not 0 < inner < 1:
+        raise InterfaceError(f"a delta above {float(keys):.6g} is needed: the thresholds have used that much", code=425)
+    return Tight(epsilon=epsilon_of(events(charges), inner), delta=float(delta))
+
+
+def epsilon_of(drawn: Mapping[Event, int], delta: Fraction) -> float:
+    """The ε at δ of independent draws, each so many times."""
+    library = _library()
+    total: Any = None
+    fine = Fraction(0)
+    for event, times in drawn.items():
+        if event.mechanism == "gaussian" and event.scale >= FINE:
+            fine += times * Fraction(event.sensitivity, event.scale) ** 2
+        else:
+            total = _with(total, _distribution(library, event).self_compose(times))
+    if fine:
+        total = _with(total, library.from_gaussian_mechanism(float(fine) ** -0.5, value_discretization_interval=GRID))
+    return 0.0 if total is None else float(total.get_epsilon_for_delta(float(delta)))
+
+
+def _with(total: Any, one: Any) -> Any:
+    return one if total is None else total.compose(one)
+
+
+def _distribution(library: Any, event: Event) -> Any:
+    """Lemma: discrete Laplace noise of scale t on a total that changes by Δ is dominated by continuous noise of scale t
+    on one that changes by Δ + 1. Proof: with a = e^(-1/t) and z = e^(ε/2)·a^(Δ/2) the continuous δ(ε) is 1 - z·√a; the
+    discrete one is 1 - a^k at z = a^k, and in between on the chord in z²: 1 - (z² + a)/(1 + a) for k = 0, others scale.
+    z² + a >= 2z√a >= (1 + a)·z√a.
+    """
+    grid = {"value_discretization_interval": GRID}
+    match event.mechanism:
+        case "laplace" if event.sensitivity <= COARSE:
+            return library.from_discrete_laplace_mechanism(1 / event.scale, sensitivity=event.sensitivity, **grid)
+        case "laplace":
+            return library.from_laplace_mechanism(event.scale, sensitivity=event.sensitivity + 1, **grid)
+        case "gaussian":
+            return library.from_discrete_gaussian_mechanism(event.scale, sensitivity=event.sensitivity, **grid)
+        case _:
+            pure = importlib.import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
+            return library.from_privacy_parameters(pure(epsilon=float(event.epsilon), delta=0.0), **grid)
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
+    except ImportError:
+        raise InterfaceError(
+            "the tight total needs the package dp-accounting", code=424, fix="pip install 'dpsql[pld]'"
+        ) from None

@@ -1,0 +1,184 @@
+"""What was charged, and the DP release table to publish with the numbers: read from the ledger's entries, nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from dpsql.accounting.ledger_chain import Entry
+from dpsql.accounting.loss import ZERO, Cost
+
+RESERVED, RUNNING, RELEASED, VOID = "reserved", "running", "released", "void"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One charge with its release record. state: reserved, running (or died while running), released or void."""
+
+    id: int
+    time: datetime
+    analyst: str | None
+    query_id: str | None
+    plan: str
+    metadata: str
+    state: str
+    cost: Cost
+    record: Mapping[str, Any]
+
+    @property
+    def measured(self) -> str:
+        return ", ".join(str(m.get("name", "")) for m in self.record.get("measurements", []))
+
+    @property
+    def tables(self) -> str:
+        names = dict.fromkeys(t for stage in self.record.get("stages", []) for t in stage.get("tables", []))
+        return ", ".join(names)
+
+
+def releases(entries: Iterable[Entry]) -> tuple[Release, ...]:
+    """One for each charge, in order, of the epoch that the newest entry belongs to."""
+    charges: list[Entry] = []
+    states: dict[int, str] = {}
+    for entry in entries:
+        if entry.kind == "epoch":
+            charges, states = [], {}
+        elif entry.kind == "charge":
+            charges.append(entry)
+            states[entry.n] = RESERVED
+        elif entry.subject in states and entry.kind in (RUNNING, RELEASED, VOID):
+            states[entry.subject] = entry.kind
+    return tuple(_release(entry, states[entry.n]) for entry in charges)
+
+
+def _release(entry: Entry, state: str) -> Release:
+    return Release(
+        id=entry.n,
+        time=entry.when,
+        analyst=entry.analyst,
+        query_id=entry.query_id,
+        plan=entry.plan or "",
+        metadata=entry.metadata or "",
+        state=state,
+        cost=entry.cost,
+        record=json.loads(entry.detail or "{}"),
+    )
+
+
+def total_cost(found: Iterable[Release]) -> Cost:
+    """Of what was not voided."""
+    return sum((one.cost for one in found if one.state != VOID), ZERO)
+
+
+def odds(epsilon: float, delta: float = 0.0, unit: str = "person") -> str:
+    """ε in words. Lemma: posterior odds ≤ e^ε · prior odds, apart from δ: Bayes' rule on the likelihood ratio that
+    (ε, δ) bounds. From even odds that is a probability of at most e^ε/(1 + e^ε)."""
+    most = 1 / (1 + math.exp(-epsilon))
+    factor = f"{math.exp(epsilon):.3g}" if epsilon < 700 else "e^" + f"{epsilon:.6g}"
+    words = (
+        f"Whatever anyone believed before about one {unit}'s data, these numbers multiply the odds by at most {factor}"
+        f" (ε = {epsilon:.6g}): a suspicion of 50 % becomes at most {100 * most:.4g} %"
+    )
+    failing = f", except with a probability of about {delta:.3g} (δ)" if delta > 0 else ""
+    return f"{words}{failing}."
+
+
+def as_json(found: Sequence[Release]) -> dict[str, Any]:
+    """The release table as data."""
+    whole = total_cost(found)
+    unit = _common(found, "unit") or "person"
+    return {
+        "epsilon": float(whole.epsilon),
+        "delta": float(whole.delta),
+        "rho": float(whole.rho),
+        "meaning": odds(float(whole.epsilon), float(whole.delta), unit),
+        "releases": [_as_json(one) for one in found],
+    }
+
+
+def _as_json(one: Release) -> dict[str, Any]:
+    epsilon, delta = float(one.cost.epsilon), float(one.cost.delta)
+    return {
+        "id": one.id,
+        "time": one.time.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "analyst": one.analyst,
+        "query_id": one.query_id,
+        "plan": one.plan,
+        "metadata": one.metadata,
+        "state": one.state,
+        "epsilon": epsilon,
+        "delta": delta,
+        "rho": float(one.cost.rho),
+        "delta_keys": float(one.cost.delta_keys),
+        "meaning": odds(epsilon, delta, str(one.record.get("unit", "person"))),
+        **one.record,
+    }
+
+
+HEAD = ("id", "released", "tables", "measured", "mechanism", "scale", "± 95 %", "caps", "bounds", "T", "ε", "δ")
+
+
+def as_markdown(found: Sequence[Release]) -> str:
+    """The release table to publish: what holds for all of it in words, then a line for each measurement."""
+    whole = total_cost(found)
+    unit = _common(found, "unit") or "person"
+    lines = [
+        f"# Differentially private releases of {_common(found, 'dataset') or 'the dataset'}",
+        "",
+        f"- Protected: each {unit} ({_common(found, 'neighbours') or 'one unit added or removed'}).",
+        f"- In total ε = {float(whole.epsilon):.6g}, δ = {float(whole.delta):.6g}, ρ = {float(whole.rho):.6g},"
+        f" by {_common(found, 'accounting') or 'approx'} accounting.",
+        f"- {odds(float(whole.epsilon), float(whole.delta), unit)}",
+        f"- Data: version {_common(found, 'version') or 'not stated'}. Made with {_common(found, 'implementation')}.",
+        "",
+        _line(HEAD),
+        _line(["---"] * len(HEAD)),
+    ]
+    lines += [_line(row) for one in found for row in _rows(one)]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(one: Release) -> Iterable[Sequence[str]]:
+    """Keys of a stage are said once, at its first measurement; ε and δ once, at the charge's first."""
+    released = f"{one.time:%Y-%m-%d}" if one.state == RELEASED else one.state
+    threshold = one.record.get("threshold_units")
+    for number, m in enumerate(one.record.get("measurements", [])):
+        first = number == 0
+        yield (
+            str(one.id) if first else "",
+            released if first else "",
+            one.tables if first else "",
+            str(m["name"]),
+            str(m["mechanism"]),
+            f"{m['scale']:.6g}",
+            f"{m['half_width_95']:.6g}",
+            f"{m['max_groups']} groups, {m['max_rows']} rows",
+            _bounds(m),
+            f"{threshold:.1f}" if first and threshold is not None else "",
+            f"{float(one.cost.epsilon):.6g}" if first else "",
+            f"{float(one.cost.delta):.6g}" if first else "",
+        )
+
+
+def _bounds(m: Mapping[str, Any]) -> str:
+    if m.get("lower") is None:
+        return str(m["bounds"] or "none needed")
+    origin = f" ({m['bounds']})" if m["bounds"] else ""
+    return f"{m['lower']:.6g} to {m['upper']:.6g}{origin}"
+
+
+def _common(found: Sequence[Release], name: str) -> str:
+    """What the records say, each different answer once."""
+    return ", ".join(dict.fromkeys(str(one.record[name]) for one in found if one.record.get(name) is not None))
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line of a table; nothing in a cell can end the cell or the line, or be read as markup."""
+    shown = ("".join(_MARKUP.get(c, c) if c.isprintable() else " " for c in cell) for cell in cells)
+    return f"| {' | '.join(shown)} |"
+
+
+_MARKUP = {"|": "\\|", "<": "&lt;", ">": "&gt;", "&": "&amp;", "\\": "\\\\", "`": "\\`", "*": "\\*", "_": "\\_"}

@@ -1,0 +1,110 @@
+"""The owner's report: what is left, who spent what on which plans, and a tighter total for the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from dpsql.accounting import pld
+from dpsql.accounting.account import Amount, Balance
+from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.loss import ZERO, Cost
+from dpsql.accounting.releases import RELEASED, VOID, Release, releases
+
+
+@dataclass(slots=True, kw_only=True)
+class Spent:
+    """What one analyst spent on one plan."""
+
+    analyst: str | None
+    plan: str
+    tables: str
+    measured: str
+    last: datetime
+    charges: int = 0
+    released: int = 0
+    voided: int = 0
+    cost: Cost = ZERO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """accounts: the dataset, then each analyst with a cap or a charge. plans: dearest first."""
+
+    dataset: str
+    accounting: str
+    per: str | None
+    accounts: tuple[tuple[str, Balance], ...]
+    plans: tuple[Spent, ...]
+    tight: pld.Tight | None = field(default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "dataset": self.dataset,
+            "accounting": self.accounting,
+            "per": self.per,
+            "accounts": [
+                {
+                    "account": name,
+                    "total": _amount(held.total),
+                    "spent": _amount(held.spent),
+                    "left": _amount(held.left),
+                }
+                for name, held in self.accounts
+            ],
+            "plans": [
+                {
+                    "analyst": one.analyst,
+                    "plan": one.plan,
+                    "tables": one.tables,
+                    "measured": one.measured,
+                    "charges": one.charges,
+                    "released": one.released,
+                    "voided": one.voided,
+                    "epsilon": float(one.cost.epsilon),
+                    "delta": float(one.cost.delta),
+                    "rho": float(one.cost.rho),
+                    "last": one.last.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                }
+                for one in self.plans
+            ],
+            "tight": None if self.tight is None else self.tight.to_dict(),
+        }
+
+
+def report(ledger: Ledger, *, tight_delta: Fraction | None = None) -> Report:
+    """Reads the ledger alone. tight_delta: also the total by privacy loss distributions at this δ (needs dpsql[pld])."""
+    found = releases(ledger.rows())
+    balance = ledger.balance()
+    return Report(
+        dataset=ledger.account.dataset,
+        accounting=ledger.account.accounting,
+        per=ledger.account.per,
+        accounts=((ledger.account.dataset, balance), *balance.per_analyst.items()),
+        plans=spending(found),
+        tight=None if tight_delta is None else pld.tight_total(found, tight_delta),
+    )
+
+
+def spending(found: Iterable[Release]) -> tuple[Spent, ...]:
+    by_plan: dict[tuple[str | None, str], Spent] = {}
+    for one in found:
+        at = (one.analyst, one.plan)
+        held = by_plan.setdefault(
+            at, Spent(analyst=one.analyst, plan=one.plan, tables=one.tables, measured=one.measured, last=one.time)
+        )
+        held.charges += 1
+        held.last = max(held.last, one.time)
+        held.released += one.state == RELEASED
+        held.voided += one.state == VOID
+        held.cost = held.cost if one.state == VOID else held.cost + one.cost
+    return tuple(sorted(by_plan.values(), key=lambda s: (-s.cost.epsilon, s.analyst or "", s.plan)))
+
+
+def _amount(amount: Amount) -> dict[str, float | None]:
+    parts = {"epsilon": amount.epsilon, "delta": amount.delta, "rho": amount.rho, "delta_keys": amount.delta_keys}
+    return {name: None if part is None else float(part) for name, part in parts.items()}
