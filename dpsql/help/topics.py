@@ -91,7 +91,7 @@ def unknown(word: str) -> InterfaceError:
     near = difflib.get_close_matches(word.lower(), [*TOPICS], n=1, cutoff=0.6)
     return InterfaceError(
         f'there is no help on "{word[:40]}"',
-        code=608,
+        code=625,
         why=f'Did you mean "{near[0]}"?' if near else "",
         fix=f"The topics are {', '.join(TOPICS)}; also error codes, functions and commands.",
     )

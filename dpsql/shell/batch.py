@@ -21,10 +21,10 @@ def read_file(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InterfaceError(
-            f"{path} cannot be read: {error.strerror}", code=605, fix="Check the path of the file."
+            f"{path} cannot be read: {error.strerror}", code=622, fix="Check the path of the file."
         ) from None
     except UnicodeDecodeError:
-        raise InterfaceError(f"{path} is not UTF-8 text", code=605, fix="Save it as UTF-8.") from None
+        raise InterfaceError(f"{path} is not UTF-8 text", code=622, fix="Save it as UTF-8.") from None
 
 
 def run_text(shell: Shell, text: str, *, name: str = "") -> None:

@@ -36,7 +36,8 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
     for warning in lint(catalog):
         warn(warning)
     private = sum(not table.public for table in catalog.tables)
-    print(f"{metadata}: dataset {catalog.dataset}, {len(catalog.tables)} tables ({private} private): in order")
+    tables = f"{len(catalog.tables)} table{'s' if len(catalog.tables) != 1 else ''}"
+    print(f"{metadata}: dataset {catalog.dataset}, {tables} ({private} private): in order")
     return _compare(catalog, source) if source else Exit.OK
 
 

@@ -34,6 +34,7 @@ _OPTION = re.compile(r"OPTIONS\s*\((?:[^()]*,)?\s*(?P<begun>\w*)$", re.I)
 _MEMBER = re.compile(r"(?P<table>\w+)\.(?P<begun>\w*)$")
 _ALIAS = re.compile(r"\b(?:FROM|JOIN|,)\s*(?P<table>\w+)(?:\s+(?:AS\s+)?(?P<alias>\w+))?", re.I)
 _OWN_LINE = re.compile(r"^\s*(?P<name>[\\.]\S*)(?:\s+(?P<begun>.*))?$", re.S)
+_CALL = re.compile(r"\b[A-Za-z]\w*\(")
 _WORD = re.compile(r"\w*$")
 
 
@@ -116,7 +117,7 @@ class CatalogCompleter(Completer):
             yield from _columns(table)
         yield from self._tables()
         yield from (Offer(f"{a.name.upper()}(", a.doc) for a in AGGREGATES)
-        yield from (Offer(f"{f.name}(", f.doc) for f in FUNCTIONS.values() if f.signature.startswith(f"{f.name}("))
+        yield from (Offer(call, f.doc) for f in FUNCTIONS.values() for call in _CALL.findall(f.signature))
         yield from (Offer(word) for word in KEYWORDS)
 
 

@@ -28,6 +28,6 @@ def show(markdown: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console(no_color=not coloured(sys.stdout))
+    console = Console(force_terminal=coloured(sys.stdout))
     console.width = min(console.width, 100)
     console.print(Markdown(markdown))

@@ -50,7 +50,7 @@ def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
     if source.suffix in DATABASE_ENDINGS:
         if table is None:
             raise InterfaceError(
-                f"{source} may have several tables", code=605, fix="Say which one: --table main.visits."
+                f"{source} may have several tables", code=622, fix="Say which one: --table main.visits."
             )
         schema, _, name = table.rpartition(".")
         found = sources.Database(path=source, schema=schema or "main", table=name)
@@ -69,6 +69,6 @@ def _create(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InterfaceError(f"{path} exists already", code=605, fix="Name another file, or remove it.") from None
+        raise InterfaceError(f"{path} exists already", code=622, fix="Name another file, or remove it.") from None
     except OSError as error:
-        raise InterfaceError(f"{path} cannot be written: {error.strerror}", code=605, fix="Check the folder.") from None
+        raise InterfaceError(f"{path} cannot be written: {error.strerror}", code=622, fix="Check the folder.") from None

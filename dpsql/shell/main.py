@@ -29,9 +29,15 @@ def _run(given: list[str]) -> int:
     from dpsql.shell.commands import root
 
     try:
-        answer = root.main(args=given, prog_name="dpsql", standalone_mode=False)
+        if "_DPSQL_COMPLETE" in os.environ:  # the user's shell asks for completions: click answers and exits
+            root.main(args=given, prog_name="dpsql")
+        # Not root.main(): it ends the process with 1 when a pipe closes.
+        with root.make_context("dpsql", given) as context:
+            answer = root.invoke(context)
         sys.stdout.flush()
         return int(answer or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.exceptions.NoArgsIsHelpError as problem:
         voice.say(problem.format_message())
         return voice.Exit.USAGE

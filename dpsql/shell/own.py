@@ -46,7 +46,7 @@ def run_own(shell: Shell, line: str) -> None:
     if found is None:
         raise InterfaceError(
             f"there is no command {name[:40]}",
-            code=603,
+            code=620,
             why=did_you_mean(name, tuple(BY_SPELLING)).strip(),
             fix="`.help` lists the shell's commands.",
         )
@@ -111,7 +111,7 @@ def _switch(argument: str, now: bool) -> bool:
     if not argument:
         return not now
     if argument.lower() not in ("on", "off"):
-        raise InterfaceError(f'"{argument[:40]}" is neither on nor off', code=603, fix="Write on, off, or nothing.")
+        raise InterfaceError(f'"{argument[:40]}" is neither on nor off', code=620, fix="Write on, off, or nothing.")
     return argument.lower() == "on"
 
 
@@ -124,7 +124,7 @@ def _read(shell: Shell, argument: str) -> None:
     from dpsql.shell.batch import read_file, run_text
 
     if not argument:
-        raise InterfaceError("which file?", code=603, fix="Write .read FILE.")
+        raise InterfaceError("which file?", code=620, fix="Write .read FILE.")
     path = Path(_unquoted(argument)).expanduser()
     run_text(shell, read_file(path), name=str(path))
 
@@ -138,7 +138,7 @@ def _edit(shell: Shell, argument: str) -> None:
             subprocess.run([*shlex.split(editor), str(path)], check=True)
         except (OSError, subprocess.CalledProcessError, ValueError):
             raise InterfaceError(
-                f"the editor {editor!r} did not work", code=605, fix="Set EDITOR to one that does."
+                f"the editor {editor!r} did not work", code=622, fix="Set EDITOR to one that does."
             ) from None
         text = path.read_text(encoding="utf-8").rstrip()
     raise Edit(text)

@@ -21,6 +21,7 @@ ReadLine = Callable[[str, str], str]
 def loop(shell: Shell, read_line: ReadLine) -> None:
     """Read and run until the user leaves. Errors are said, and the prompt comes back."""
     begun = ""
+    shell.results.apart = False
     while True:
         try:
             text = read_line(prompt_of(shell), begun)

@@ -18,11 +18,15 @@ from dpsql.shell.voice import coloured, is_terminal
 
 
 class Results:
-    """mode: None says table on a terminal, the file's own by its ending, and CSV otherwise."""
+    """mode: None says table on a terminal, the file's own by its ending, and CSV otherwise.
+
+    apart: a blank line between two results for people; not at a prompt, which keeps them apart by itself.
+    """
 
     def __init__(self, *, mode: Mode | None = None, path: Path | None = None) -> None:
         self.mode = mode
         self._path: Path | None = None
+        self.apart = True
         self._written = 0
         self.to(path)
 
@@ -33,7 +37,7 @@ class Results:
                 path.write_bytes(b"")
             except OSError as error:
                 raise InterfaceError(
-                    f"{path} cannot be written: {error.strerror}", code=605, fix="Name another file."
+                    f"{path} cannot be written: {error.strerror}", code=622, fix="Name another file."
                 ) from None
         self._path, self._written = path, 0
 
@@ -56,11 +60,11 @@ class Results:
             return
         if self._path is None and is_terminal(sys.stdout):
             raise InterfaceError(
-                f"{mode.name} cannot be shown on a terminal", code=604, fix="Give a file: -o FILE, or .output FILE."
+                f"{mode.name} cannot be shown on a terminal", code=621, fix="Give a file: -o FILE, or .output FILE."
             )
         if self._written:
             raise InterfaceError(
-                f"a {mode.name} file holds one result", code=604, fix="Give the next result a file of its own."
+                f"a {mode.name} file holds one result", code=621, fix="Give the next result a file of its own."
             )
 
     def write(self, page: Page) -> None:
@@ -70,7 +74,7 @@ class Results:
                 mode.write_bytes(page, out_bytes)
         elif mode.write is not None:
             with self._text() as out:
-                if mode.for_people and self._written:
+                if mode.for_people and self._written and (self.apart or self._path):
                     out.write("\n")
                 if page.text and mode.name == "table":
                     out.writelines(f"{row[0]}\n" for row in page.rows)

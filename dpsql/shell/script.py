@@ -66,7 +66,7 @@ def _is_own(text: str, start: int) -> bool:
     if _OWN.match(text, start):
         return True
     line = text[start:].partition("\n")[0].strip().lower()
-    return line in _WORDS
+    return line.rstrip(";") in _WORDS or line.startswith("help ")
 
 
 def _end(text: str, start: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.dbapi import Connection
@@ -12,12 +12,14 @@ from dpsql.errors import InterfaceError
 from dpsql.query import read
 from dpsql.result import CostReport, Privacy
 from dpsql.shell import summary
+from dpsql.shell.output import Page
 from dpsql.shell.results import Results
 from dpsql.shell.spinner import spinner
 from dpsql.shell.voice import hint, say
 
 HAVE_A_QUERY = ("query", "create_table_as", "insert")
 FREE = ("explain", "show_budget", "show_tables", "describe", "set")
+OURS = ("show_tables", "show_budget", "describe")  # where nothing is said, nothing needs to be shown
 
 Ask = Callable[[str], bool]
 
@@ -62,7 +64,8 @@ class Shell:
         privacy = cursor.privacy
         count = cursor.rowcount
         if cursor.description is not None:
-            self.results.write(self.results.page(cursor, privacy, text=kind == "explain"))
+            page = self.results.page(cursor, privacy, text=kind == "explain")
+            self.results.write(without_nulls(page) if kind in OURS and self.results.chosen.for_people else page)
         if kind in HAVE_A_QUERY:
             self.last_privacy = privacy
         if not self.quiet:
@@ -86,10 +89,10 @@ class Shell:
         cost = f"this query costs ε = {epsilon:g}, more than {float(limit):g}; left is ε = {_amount(self.left.epsilon)}"
         if self.ask is None:
             raise InterfaceError(
-                cost, code=606, why="confirm_above is set, and nobody can be asked here.", fix="Add --yes to spend it."
+                cost, code=623, why="confirm_above is set, and nobody can be asked here.", fix="Add --yes to spend it."
             )
         if not self.ask(f"{cost}. Run it? [y/N] "):
-            raise InterfaceError("not run, nothing was charged", code=607)
+            raise InterfaceError("not run, nothing was charged", code=624)
 
     def _explain(self, sql: str, kind: str) -> None:
         if kind not in HAVE_A_QUERY:
@@ -101,6 +104,10 @@ class Shell:
 
     def say_dry_run(self) -> None:
         say(f"dry run: nothing was charged; in all this would cost ε = {self.would_cost:g}; left: {self.left}")
+
+
+def without_nulls(page: Page) -> Page:
+    return replace(page, rows=[["" if value is None else value for value in row] for row in page.rows])
 
 
 def smaller(one: CostReport, other: CostReport) -> CostReport:

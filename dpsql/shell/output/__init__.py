@@ -30,7 +30,7 @@ def mode_named(name: str) -> Mode:
     if found is None:
         raise InterfaceError(
             f'there is no output mode "{name[:40]}"',
-            code=604,
+            code=621,
             why=did_you_mean(name, NAMES).strip(),
             fix=f"There are {', '.join(NAMES)}.",
         )

@@ -13,7 +13,7 @@ from dpsql.shell.output.model import Mode, Page
 
 def write(page: Page, out: BinaryIO) -> None:
     if page.stream is None:
-        raise InterfaceError("this result cannot be written as Parquet", code=604, fix="Choose csv or json.")
+        raise InterfaceError("this result cannot be written as Parquet", code=621, fix="Choose csv or json.")
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         path = Path(folder) / "result.parquet"
         write_parquet(path, page.stream)

@@ -1,0 +1,131 @@
+"""`python -m dpsql.help.reference` writes the topics that are made of the code's own tables; a test compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from dpsql.aggregates import AGGREGATES
+from dpsql.help.topics import HERE
+from dpsql.sql import instead, refusals
+from dpsql.sql.functions import REFUSED
+from dpsql.sql.functions.table import FAMILIES
+from dpsql.sql.options import OPTIONS, SETTINGS
+
+MADE = "<!-- made by `python -m dpsql.help.reference`; edit the code's tables instead -->"
+WIDTH = 96
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+def functions() -> Iterator[str]:
+    yield "# Scalar functions: what may be computed for each row"
+    yield from ("", MADE, "")
+    yield "Every one is total: no value makes it fail; what has no answer is NULL. On results (above the noise) most of"
+    yield "DuckDB's other pure functions work too."
+    for family in FAMILIES:
+        yield from ("", f"## {family.__name__.rpartition('.')[2].capitalize()}", "")
+        yield from _table(("function", "what it is"), ((f"`{f.signature}`", f.doc) for f in family.FUNCTIONS))
+
+
+def aggregates() -> Iterator[str]:
+    yield "# Aggregates: what may be asked about private rows"
+    yield from ("", MADE, "")
+    yield from _table(("aggregate", "what it is"), ((f"`{a.signature}`", a.doc) for a in AGGREGATES))
+    yield ""
+    yield "Each takes `FILTER (WHERE …)`. Equal questions of one query are measured once: `AVG(x)`, `SUM(x)` and `COUNT(x)`"
+    yield "together are two measurements. On results all of DuckDB's aggregates work."
+
+
+def settings() -> Iterator[str]:
+    yield "# Options of a query, and settings of a connection"
+    yield from ("", MADE, "")
+    yield "`SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.5, delta = 1e-9) …` is for one query;"
+    yield "`SET epsilon = 0.5` for all that follow on the connection. OPTIONS come before SET, SET before what connect() or"
+    yield "the command line said, and that before the metadata's `per_query`."
+    yield ""
+    specs = {**OPTIONS, **SETTINGS}.values()
+    rows = ((f"`{s.name}`", s.takes, _where(s.name), f"`{s.example}`") for s in specs)
+    yield from _table(("name", "takes", "where", "example"), rows)
+
+
+def _where(name: str) -> str:
+    return " and ".join(word for word, names in (("OPTIONS", OPTIONS), ("SET", SETTINGS)) if name in names)
+
+
+def refused() -> Iterator[str]:
+    yield "# What dpsql does not answer, and what to write instead"
+    yield from ("", MADE, "", "## Statements", "")
+    yield from _table(("statement", "instead"), ((f"`{name}`", fix) for name, fix in instead.INSTEAD.items()))
+    yield from ("", "## Syntax", "")
+    forms = dict.fromkeys([*refusals.NODES.values(), *refusals.ARGUMENTS.values()])
+    yield from _table(("form", "instead"), forms)
+    yield from ("", "## Functions of private rows", "")
+    by_words: dict[tuple[str, str], list[str]] = {}
+    for name, words in REFUSED.items():
+        by_words.setdefault(words, []).append(f"`{name}`")
+    rows = ((", ".join(names), why, fix) for (why, fix), names in by_words.items())
+    yield from _table(("functions", "why", "instead"), rows)
+
+
+def commands() -> Iterator[str]:
+    import click
+
+    from dpsql.shell.commands import root
+    from dpsql.shell.own import overview
+    from dpsql.shell.voice import MEANINGS
+
+    yield "# The dpsql command"
+    yield from ("", MADE, "", "```", *help_of(root, None, "dpsql").splitlines(), "```")
+    with click.Context(root, info_name="dpsql", terminal_width=WIDTH) as context:
+        for name in root.list_commands(context):
+            command = root.get_command(context, name)
+            assert command is not None
+            yield from ("", f"## {name}", "", "```")
+            yield from help_of(command, context, name).splitlines()
+            if isinstance(command, click.Group):
+                for inner in command.list_commands(context):
+                    within = click.Context(command, info_name=name, parent=context, terminal_width=WIDTH)
+                    yield from ("", *help_of(command.commands[inner], within, inner).splitlines())
+            yield "```"
+    yield from ("", "## The shell's own commands", "", "```", *overview().splitlines(), "```")
+    yield from ("", "## Exit codes", "")
+    yield from _table(("code", "meaning"), ((str(int(code)), words) for code, words in MEANINGS.items()))
+
+
+def help_of(command: object, parent: object, name: str) -> str:
+    import click
+
+    assert isinstance(command, click.Command)
+    assert parent is None or isinstance(parent, click.Context)
+    settings = {**command.context_settings, "terminal_width": WIDTH}
+    with click.Context(command, info_name=name, parent=parent, **settings) as context:
+        return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+
+
+TOPICS: Mapping[str, Callable[[], Iterator[str]]] = {
+    "functions": functions,
+    "aggregates": aggregates,
+    "settings": settings,
+    "refusals": refused,
+    "commands": commands,
+}
+
+
+def text(topic: str) -> str:
+    return "\n".join(TOPICS[topic]()) + "\n"
+
+
+def main() -> None:
+    for topic in TOPICS:
+        path = HERE / f"{topic}.md"
+        path.write_text(text(topic), encoding="utf-8")
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
