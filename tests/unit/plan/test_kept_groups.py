@@ -39,8 +39,10 @@ def expected(rows: list[tuple[int, int, int]], keep: int) -> set[tuple[int, int]
 def answered(rows: list[tuple[int, int, int]], stage: Any) -> list[tuple[int, int]]:
     steps, kept = kept_groups(stage, ["g", "t0"])
     with duckdb.connect() as connection:
-        u, g, h = (np.array(column) for column in zip(*rows, strict=True))
-        connection.register("a", {"u": u, "g": g, "h": h.astype(np.uint64), "t0": 10_000 * u + g})
+        u, g = (np.array([row[i] for row in rows]) for i in (0, 1))
+        h = np.array([h for _, _, h in rows], dtype=np.uint64)
+        connection.register("frame", {"u": u, "g": g, "h": h, "t0": 10_000 * u + g})
+        connection.execute("CREATE TABLE a AS SELECT * FROM frame")
         text = f"WITH {', '.join(steps)} SELECT g, t0 FROM {kept}"
         return [((t0 - g) // 10_000, g) for g, t0 in connection.execute(text).fetchall()]
 
