@@ -9,7 +9,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -184,15 +184,17 @@ class Session:
         return table
 
     def keys_of(self) -> Mapping[tuple[str, str], tuple[Atom, ...]]:
-        """The values of public columns that `keys: {from: table.column}` names."""
-        with self._opening:
-            for table in self.catalog.tables:
-                for column in table.columns:
-                    if column.keys_from is not None and column.keys_from not in self._keys:
-                        self._keys[column.keys_from] = self._public_values(*column.keys_from)
-        return self._keys
+        """The values of public tables' columns, (table, column) → values, each read when the planner first asks."""
+        return PublicKeys(self)
 
-    def _public_values(self, table: str, column: str) -> tuple[Atom, ...]:
+    def public_values(self, table: str, column: str) -> tuple[Atom, ...]:
+        """The distinct values of a public column, NULL among them if it occurs."""
+        with self._opening:
+            if (table, column) not in self._keys:
+                self._keys[table, column] = self._read_values(table, column)
+            return self._keys[table, column]
+
+    def _read_values(self, table: str, column: str) -> tuple[Atom, ...]:
         spec = self.catalog.table(table)
         assert spec is not None
         declared = spec.column(column)
@@ -202,8 +204,7 @@ class Session:
         value = f'"{position}"'
         if not is_text(declared.type):
             value = as_key(value, declared.type)
-        distinct = f'SELECT DISTINCT {value} FROM "{loaded}" WHERE "{position}" IS NOT NULL'
-        with closing(self.scratch.query(distinct)) as result:
+        with closing(self.scratch.query(f'SELECT DISTINCT {value} FROM "{loaded}"')) as result:
             return tuple(row[0] for row in result.fetchall())
 
     def _public_reader(self) -> PublicReader:
@@ -243,6 +244,24 @@ class Session:
         for part in (self._vault, self._public, self._scratch, self.ledger):
             if part is not None:
                 part.close()
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKeys(Mapping[tuple[str, str], tuple[Atom, ...]]):
+    """The values of every public column, read when asked for."""
+
+    session: Session
+
+    def __getitem__(self, column: tuple[str, str]) -> tuple[Atom, ...]:
+        if column not in list(self):
+            raise KeyError(column)
+        return self.session.public_values(*column)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter([(t.name, c.name) for t in self.session.catalog.tables if t.public for c in t.columns])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
 def open_session(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
-from dpsql.domain.facts import Domain
+from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.domain.types import Kind
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Aggregate
@@ -12,6 +14,8 @@ from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import summaries
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.sql import functions
+
+READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 
 
 def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
@@ -31,7 +35,7 @@ def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # 
             why="A set with the unit gives rows of people, a set without it gives statistics.",
             fix="Write them as two queries.",
         )
-    return _release(node, input, input.private)
+    return _release(node, input, input.private, context)
 
 
 def _public(node: Aggregate, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
@@ -43,7 +47,44 @@ def _public(node: Aggregate, input: Tracked) -> Tracked:  # noqa: A002 - the nod
     return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
 
 
-def _release(node: Aggregate, input: Tracked, private: Private) -> Tracked:  # noqa: A002 - the node's own word
+def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+    """Keys that are columns of public tables have public values: those of the table, as far as all combinations of the
+    release's public keys stay within KEY_LIMIT."""
+    count = 1
+    domains = dict(input.domains)
+    unknown: list[Column] = []
+    for key in node.keys:
+        known = key_set(functions.infer(key, domains)[1])
+        if known is not None:
+            count *= max(1, len(known))
+        elif isinstance(key, Column):
+            unknown.append(key)
+    for key in unknown:
+        domain, origin = domains[key.id], input.origins.get(key.id)
+        spec = None if origin is None else context.catalog.table(origin[0])
+        if origin is None or spec is None or not spec.public or domain.type.kind not in READ_KINDS:
+            continue
+        values = tuple(value for value in context.keys_of.get(origin, ()) if _possible(value, domain))
+        if values and count * len(values) <= KEY_LIMIT:
+            count *= len(values)
+            domains[key.id] = domain.but(keys=values, because=f"the values of {'.'.join(origin)}")
+    return dataclasses.replace(input, domains=domains)
+
+
+def _possible(value: Atom, domain: Domain) -> bool:
+    """Whether a row with this value can have passed the filters."""
+    if value is None:
+        return domain.nullable
+    return isinstance(value, str) or Fraction(value) in domain.interval
+
+
+def _release(
+    node: Aggregate,
+    input: Tracked,  # noqa: A002 - the node's own word
+    private: Private,
+    context: TrackContext,
+) -> Tracked:
+    input = _with_public_keys(node, input, context)  # noqa: A001 - the node's own word
     for key in node.keys:
         if columns_of(key) & private.same:
             raise _unit_shown("a group key", key)

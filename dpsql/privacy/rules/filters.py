@@ -13,7 +13,7 @@ def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's ow
     part of unit u after the filter is a function of its part before. It can only narrow the columns' domains."""
     if input.private is None:
         domains = narrowed(node.predicate, input.domains)
-        return Tracked(node=Filter(input.node, node.predicate), inputs=(input,), domains=domains)
+        return Tracked(node=Filter(input.node, node.predicate), inputs=(input,), domains=domains, origins=input.origins)
     predicate, _ = functions.infer(node.predicate, input.domains)
     return Tracked(
         node=Filter(input.node, predicate),

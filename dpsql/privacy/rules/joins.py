@@ -9,7 +9,7 @@ from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Join, Project
-from dpsql.plan.tracked import CapFacts, Meets, Private, Tracked
+from dpsql.plan.tracked import CapFacts, Meets, Origin, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
@@ -27,9 +27,9 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
     u's part on both sides. Truncation comes after the join, so a row that meets many rows is truncated as many rows.
     """
     domains = _domains(node, left, right)
-    joined = {**left.origins, **right.origins}
+    joined = _origins(node, left, right)
     if left.private is None and right.private is None:
-        return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains)
+        return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains, origins=joined)
     on = None if node.on is None else functions.infer(node.on, {**left.domains, **right.domains})[0]
     if left.private is None or right.private is None:
         private = _keeps_private(node, left, right)
@@ -49,6 +49,16 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
 
 def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
     return dataclasses.replace(node, left=left.node, right=right.node, on=on)
+
+
+def _origins(node: Join, left: Tracked, right: Tracked) -> dict[int, Origin]:
+    """Where columns come from. Of public rows that an outer join may leave out nothing is said: a column with NULLs added
+    is no longer the table's. (Private columns keep theirs: it serves to find paths, by equality, which NULL never is.)"""
+    found: dict[int, Origin] = {}
+    for side, extended in ((left, node.kind in ("right", "full")), (right, node.kind in ("left", "full"))):
+        if side.private is not None or not extended:
+            found |= side.origins
+    return found
 
 
 def _met(public: Tracked, node: Join, on: Expr | None) -> Tracked:

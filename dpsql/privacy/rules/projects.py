@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dpsql.domain.facts import Domain
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Project
-from dpsql.plan.tracked import CapFacts, KeyCap, Private, Tracked
+from dpsql.plan.tracked import CapFacts, KeyCap, Origin, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.sql import functions
 
@@ -21,18 +21,25 @@ def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # no
     """
     if input.private is None:
         domains = {f.id: functions.infer(e, input.domains)[1] for f, e in zip(node.fields, node.exprs, strict=True)}
-        return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
+        return Tracked(
+            node=dataclasses.replace(node, input=input.node),
+            inputs=(input,),
+            domains=domains,
+            origins=_origins(node.fields, node.exprs, input),
+        )
     inferred = [functions.infer(expr, input.domains) for expr in node.exprs]
     fields, exprs = list(node.fields), [expr for expr, _ in inferred]
     domains = {f.id: domain for f, (_, domain) in zip(node.fields, inferred, strict=True)}
     private = carry(input.private, fields, exprs, domains, context)
-    origins = {
-        f.id: input.origins[e.id]
-        for f, e in zip(fields, exprs, strict=True)
-        if isinstance(e, Column) and e.id in input.origins
-    }
+    origins = _origins(fields, exprs, input)
     node = Project(input.node, tuple(fields), tuple(exprs))
     return Tracked(node=node, inputs=(input,), domains=domains, private=private, origins=origins)
+
+
+def _origins(fields: Sequence[Field], exprs: Sequence[Expr], input: Tracked) -> dict[int, Origin]:  # noqa: A002
+    """Columns that pass unchanged keep where they come from."""
+    pairs = zip(fields, exprs, strict=True)
+    return {f.id: input.origins[e.id] for f, e in pairs if isinstance(e, Column) and e.id in input.origins}
 
 
 def carry(

@@ -27,7 +27,7 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
     assert spec is not None
     domains = {f.id: _domain(spec, column, context) for f, column in zip(node.fields, node.columns, strict=True)}
     if spec.public:
-        return Tracked(node=node, domains=domains)
+        return Tracked(node=node, domains=domains, origins=_origins(node, spec))
     if spec.row_is_unit:
         return _by_row(node, spec, domains, context)
     if spec.unit_path is not None:
@@ -49,7 +49,7 @@ def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
     assert declared is not None
     keys, because = declared.keys, f"declared for {spec.name}.{declared.name}"
     if declared.keys_from is not None:
-        keys = context.keys_of[declared.keys_from]
+        keys = tuple(key for key in context.keys_of[_spelled(declared.keys_from, context)] if key is not None)
         because = f"the values of {'.'.join(declared.keys_from)}"
     return Domain(
         type=declared.type,
@@ -58,6 +58,13 @@ def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
         keys=keys,
         because=because if keys is not None or declared.interval.is_finite else "",
     )
+
+
+def _spelled(column: tuple[str, str], context: TrackContext) -> tuple[str, str]:
+    """(table, column) as the catalog spells them."""
+    spec = context.catalog.table(column[0])
+    found = None if spec is None else spec.column(column[1])
+    return column if spec is None or found is None else (spec.name, found.name)
 
 
 def _caps(spec: TableSpec, node: Scan) -> CapFacts:

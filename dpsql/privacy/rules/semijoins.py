@@ -28,7 +28,10 @@ def rule(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
         )
     if left.private is None:
         return Tracked(
-            node=SemiJoin(left.node, right.node, node.on, node.anti), inputs=(left, right), domains=left.domains
+            node=SemiJoin(left.node, right.node, node.on, node.anti),
+            inputs=(left, right),
+            domains=left.domains,
+            origins=left.origins,
         )
     on = functions.infer(node.on, both)[0]
     if right.private is not None and not same_unit(node.on, left, right):
