@@ -67,6 +67,8 @@ def release(exact: Exact, stage: Stage) -> Noisy:
     With public keys all keys are released, those without rows with zero before the noise. With private keys the unit
     count of every key gets its noise first, unrounded; keys below the threshold go; only then is the rest drawn.
     """
+    if stage.is_empty:
+        return all_keys(stage)
     if any(noise.mechanism == "exact" for noise in stage.noises):
         return _without_noise(exact, stage)
     if stage.public_keys:
@@ -78,7 +80,7 @@ def all_keys(stage: Stage) -> Noisy:
     """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
-    columns |= {f"m{j}": add_noise(np.zeros(count, dtype=np.int64), noise) for j, noise in enumerate(stage.noises)}
+    columns |= {f"m{j}": np.zeros(count, dtype=np.int64) for j in range(len(stage.measures))}
     return Noisy(stage=stage.number, columns=columns, rows=count)
 
 
@@ -203,6 +205,9 @@ def _integers(values: Array) -> Integers:
 
 def _public_keys(stage: Stage, ordinals: Integers) -> dict[str, Array]:
     """The values of the public keys at combined ordinals; the last key varies fastest."""
+    if stage.is_empty:
+        nothing = np.zeros(0, dtype=np.int64)
+        return {f"k{i}": transported((), key.field.type, nothing) for i, key in enumerate(stage.keys)}
     found: dict[str, Array] = {}
     stride = stage.combinations
     for i, key in enumerate(stage.keys):

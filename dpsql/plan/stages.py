@@ -197,6 +197,8 @@ class Stage:
     min_units: int = 0
     level: Level | None = None
     fan_outs: tuple[FanOut, ...] = ()
+    # values that outputs are made of beside the measures: levels, each reading those before it
+    steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
     noises: tuple[Noise, ...] = ()  # one for each measure
     threshold: Threshold | None = None
 

@@ -46,8 +46,10 @@ def measure(
     if settings.exact:
         quiet = tuple(dataclasses.replace(s, noises=tuple(EXACT for _ in s.measures)) for s in stages)
         return quiet, Cost()
-    thresholded = [s for s in stages if not s.public_keys]
-    drawn = [(i, j) for i, s in enumerate(stages) for j, m in enumerate(s.measures) if m.sensitivity > 0]
+    thresholded = [s for s in stages if _is_thresholded(s)]
+    drawn = [
+        (i, j) for i, s in enumerate(stages) for j, m in enumerate(s.measures) if m.sensitivity > 0 and not s.is_empty
+    ]
     if not drawn:
         return _with_noises(stages, Calibrated({}, Cost(), Fraction(0))), Cost()
     epsilon = settings.epsilon
@@ -70,6 +72,10 @@ def measure(
     weights = _weights(stages, drawn, settings)
     chosen = _choose(stages, drawn, weights, epsilon, settings, bool(thresholded), accounting)
     return _with_noises(stages, chosen), chosen.cost
+
+
+def _is_thresholded(stage: Stage) -> bool:
+    return not stage.public_keys and not stage.is_empty
 
 
 def _weights(
@@ -322,11 +328,11 @@ def _least_epsilon(
 
 
 def _with_noises(stages: tuple[Stage, ...], way: Calibrated) -> tuple[Stage, ...]:
-    thresholded = sum(not s.public_keys for s in stages)
+    thresholded = sum(_is_thresholded(s) for s in stages)
     done: list[Stage] = []
     for i, stage in enumerate(stages):
         noises = tuple(way.noises.get((i, j), NOTHING) for j in range(len(stage.measures)))
-        threshold = None if stage.public_keys else _threshold(stage, noises, way.delta_keys / thresholded)
+        threshold = _threshold(stage, noises, way.delta_keys / thresholded) if _is_thresholded(stage) else None
         done.append(dataclasses.replace(stage, noises=noises, threshold=threshold))
     return tuple(done)
 
