@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,12 @@ settings.register_profile("dev", max_examples=50, deadline=None, suppress_health
 settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Started in the background of a script, a process ignores SIGINT, and Python then installs no handler for Ctrl-C.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
