@@ -13,6 +13,7 @@ from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.bound import bound
+from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.measure import measure
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.settings import QuerySettings
@@ -39,6 +40,8 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
     drafts, final = cut(tracked, ids)
     stages = tuple(bound(draft, settings, ids, aggregates=BY_NAME, describe=describe) for draft in drafts)
     stages, cost = measure(stages, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+    if settings.intervals is not None and stages:
+        stages, final = with_intervals(stages, final, settings.intervals, ids)
     return ReleasePlan(
         stages=stages,
         final=final,

@@ -49,6 +49,7 @@ class Defaults:
     mechanism: MechanismChoice = "auto"
     max_groups: int | None = None
     max_rows: int | None = None
+    intervals: Fraction | None = None
     confirm_above: Fraction | None = None
     fresh: bool = False
 
@@ -91,6 +92,7 @@ class Session:
             max_groups=_integer(said.get("max_groups_contributed"), chosen.max_groups),
             max_rows=_integer(said.get("max_rows_per_group"), chosen.max_rows),
             split=weights,
+            intervals=_fraction(said.get("intervals"), chosen.intervals),
             exact=self.exact,
         )
 

@@ -21,4 +21,5 @@ class QuerySettings:
     max_groups: int | None = None
     max_rows: int | None = None
     split: Weights | None = None
+    intervals: Fraction | None = None
     exact: bool = False

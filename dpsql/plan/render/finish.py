@@ -37,6 +37,9 @@ def finish(stage: Stage, table: str, *, exact: bool) -> str:
         values.append(f"{_real(raw, measure, noise)} AS {name(measure.real.id)}")
         values.append(f"{_whole(raw, measure, noise)} AS {name(measure.whole.id)}")
     inner = f"SELECT {', '.join([*keys, *values]) or '1 AS one'} FROM {table}"
+    for level in stage.steps:
+        made = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in level]
+        inner = f"SELECT *, {', '.join(made)} FROM ({inner}) AS step"
     outputs = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in stage.outputs]
     return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({inner}) AS released"
 
