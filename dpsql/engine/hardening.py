@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engine.quoting import quote_list, quote_text
+from dpsql.errors import SourceError
 
 PINS = (
     # No code or secrets from elsewhere.
@@ -60,9 +61,9 @@ class Hardened:
     """An in-memory database with the pins set. `lock` closes the file system and the configuration for good."""
 
     def __init__(self, limits: Limits) -> None:
+        folder = _spill_folder(limits.temp_directory)
         # An internal error of one query must not end the database for all later ones.
         self.connection = duckdb.connect(":memory:", config={"disable_database_invalidation": True})
-        folder = str(limits.temp_directory) if limits.temp_directory else tempfile.mkdtemp(prefix="dpsql-")
         self._remove = None if limits.temp_directory else weakref.finalize(self, shutil.rmtree, folder, True)
         for name, value in PINS:
             self._set(name, value)
@@ -91,3 +92,19 @@ class Hardened:
         self.connection.close()
         if self._remove is not None:
             self._remove()
+
+
+def _spill_folder(given: Path | None) -> str:
+    """It exists before the first row is spilled: DuckDB would make it then, and removes what it made while other threads
+    still write."""
+    if given is None:
+        return tempfile.mkdtemp(prefix="dpsql-")
+    try:
+        given.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        raise SourceError(
+            f"rows cannot be spilled to {given}: it is not a folder that can be made",
+            code=312,
+            fix="Name another folder, or none: a temporary one is then used.",
+        ) from None
+    return str(given)

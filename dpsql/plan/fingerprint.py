@@ -69,6 +69,8 @@ class Canonical:
             case UserTable():
                 fields = [[f.name, self.of(f)] for f in value.fields]  # its columns are read by name
                 return ["UserTable", value.table, fields]
+            case tuple() if set(map(type, value)) == {int}:  # key sets may have a million values
+                return ["int", repr(value)]
             case tuple() | list():
                 return [self.of(item) for item in value]
             case frozenset():

@@ -17,7 +17,7 @@ from dpsql.engine.hardening import PINS
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.sources import Database, Files, Frame
 from dpsql.engine.vault import Vault
-from dpsql.errors import ExecutionError
+from dpsql.errors import ExecutionError, SourceError
 
 a_python_variable = {"secret": np.arange(3)}
 
@@ -157,12 +157,13 @@ def test_one_query_s_internal_error_leaves_the_next_one_alone(vault: Vault) -> N
 
 def test_rows_spill_when_memory_is_short(tmp_path: Path) -> None:
     sql = "SELECT count(*) AS n FROM (SELECT DISTINCT range::VARCHAR || 'abcdefghijklmnop' FROM range(2000000))"
+    frame = Frame(data={"x": np.arange(10)})
+    with Vault.open({"f": frame}, memory_limit="60MB", threads=1, temp_directory=tmp_path / "new" / "spill") as vault:
+        assert vault.run(sql)["n"].tolist() == [2_000_000]
+
+
+def test_a_folder_that_cannot_be_spilled_to_is_found_when_the_vault_opens(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for folder, works in ((tmp_path / "spill", True), (tmp_path / "file" / "not a folder", False)):
-        frame = Frame(data={"x": np.arange(10)})
-        with Vault.open({"f": frame}, memory_limit="60MB", threads=1, temp_directory=folder) as vault:
-            if works:
-                assert vault.run(sql)["n"].tolist() == [2_000_000]
-            else:
-                with pytest.raises(ExecutionError):
-                    vault.run(sql)
+    with pytest.raises(SourceError) as caught:
+        Vault.open({"f": Frame(data={"x": np.arange(10)})}, temp_directory=tmp_path / "file" / "not a folder")
+    assert caught.value.code == "DPSQL-312"

@@ -31,7 +31,7 @@ def position(
     has_null = len(values) < len(key.values)
     first = values[0] if values else 0
     whole = key.field.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN) or key.integral
-    if whole and values and all(not isinstance(v, str) and v == int(first) + n for n, v in enumerate(values)):
+    if whole and values and values == list(range(int(first), int(first) + len(values))):
         number = _as_integer(f"r{i}", key.field.type)
         inside = f"{number} BETWEEN {int(first)} AND {int(first) + len(values) - 1}"
         exact = f" AND r{i} = floor(r{i})" if key.field.type.kind is Kind.REAL else ""
