@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint deep bench samples schema clean compiled
+.PHONY: help demo test lint deep bench samples schema topics clean compiled
 
 help:
 	@echo "make demo    install, generate sample data, answer three queries"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench   the benchmarks"
 	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
 	@echo "make schema  write metadata/schema.json again"
+	@echo "make topics  write the generated help topics, and the outputs shown in README.md and help, again"
 
 demo: $(VENV)/.installed samples
 	@$(PY) -m dpsql.samples.demo
@@ -42,6 +43,10 @@ data/.generated: $(VENV)/.installed $(wildcard dpsql/samples/*.py)
 
 schema: $(VENV)/.installed
 	$(PY) -m dpsql.catalog.schema > metadata/schema.json
+
+topics: $(VENV)/.test
+	$(PY) -m dpsql.help.reference
+	$(PY) -m tests.conformance.playing
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -42,8 +42,8 @@ def _run(given: list[str]) -> int:
         voice.say(problem.format_message())
         return voice.Exit.USAGE
     except click.ClickException as problem:
-        context = getattr(problem, "ctx", None)
-        return voice.usage(problem.format_message(), context.command_path if context is not None else "dpsql")
+        at = getattr(problem, "ctx", None)
+        return voice.usage(problem.format_message(), "dpsql" if at is None else at.command_path)
     except (click.Abort, KeyboardInterrupt):
         return voice.fail(KeyboardInterrupt())
     except BrokenPipeError:

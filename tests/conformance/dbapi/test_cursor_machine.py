@@ -21,6 +21,8 @@ SELECTS = [
     "SELECT a FROM t WHERE b = 'a?b' OR b = ? ORDER BY n",
     "SELECT 1 WHERE 1 = 0",
 ]
+FETCHES = st.sampled_from(["one", "next", "many", "all", 0, 1, 2, 3])
+FIRST_ROWS = [(1, 1, "a"), (2, None, "a?b"), (3, 3, None), (4, 4, "é"), (5, 5, "")]
 ERRORS = (dpsql.Error, sqlite3.Error, sqlite3.Warning)
 
 
@@ -34,9 +36,10 @@ class Cursors(RuleBasedStateMachine):
         self.ours: Any = dpsql.connect(catalog)
         self.theirs: Any = sqlite3.connect(":memory:", isolation_level=None)
         self.cursors: list[tuple[Any, Any]] = [(self.ours.cursor(), self.theirs.cursor()) for _ in range(2)]
-        self.written = 0
+        self.written = len(FIRST_ROWS)
         for cursor in self.cursors[0]:
             cursor.execute("CREATE TABLE t (n BIGINT, a BIGINT, b VARCHAR(10))")
+            cursor.executemany("INSERT INTO t VALUES (?, ?, ?)", FIRST_ROWS)
 
     def both(self, which: int, call: Any) -> None:
         """The same answer from both, or an error from both."""
@@ -64,10 +67,31 @@ class Cursors(RuleBasedStateMachine):
     def insert_from_itself(self, which: int) -> None:
         self.both(which, lambda c: c.execute("INSERT INTO t SELECT n + 1000, a, b FROM t WHERE n < 3").rowcount)
 
-    @rule(which=st.integers(0, 1), sql=st.sampled_from(SELECTS), value=st.integers(-5, 5))
-    def select(self, which: int, sql: str, value: int) -> None:
+    @rule(
+        which=st.integers(0, 1),
+        sql=st.sampled_from(SELECTS),
+        value=st.integers(-5, 5),
+        fetches=st.lists(FETCHES, max_size=4),
+    )
+    def select(self, which: int, sql: str, value: int, fetches: list[Any]) -> None:
         given = () if "?" not in sql.replace("a?b", "") else ("ab" if "b = ?" in sql else value,)
         self.both(which, lambda c: c.execute(sql, given) is c)
+        for fetch in fetches:
+            self.fetch(which, fetch)
+
+    @rule(which=st.integers(0, 1), fetch=FETCHES)
+    def fetch(self, which: int, fetch: Any) -> None:
+        match fetch:
+            case "one":
+                self.both(which, lambda c: self.rows(c, c.fetchone()))
+            case "next":
+                self.both(which, lambda c: self.rows(c, next(c, None)))
+            case "many":
+                self.both(which, lambda c: self.rows(c, c.fetchmany()))
+            case "all":
+                self.both(which, lambda c: self.rows(c, c.fetchall()))
+            case size:
+                self.both(which, lambda c: self.rows(c, c.fetchmany(size)))
 
     @rule(
         which=st.integers(0, 1), sql=st.sampled_from(["SELECT nothing FROM t", "SELECT ?", "nonsense", "DROP TABLE u"])
@@ -78,22 +102,6 @@ class Cursors(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1))
     def select_with_many(self, which: int) -> None:
         self.both(which, lambda c: c.executemany("SELECT a FROM t WHERE a = ?", [(1,)]))
-
-    @rule(which=st.integers(0, 1))
-    def fetchone(self, which: int) -> None:
-        self.both(which, lambda c: self.rows(c, c.fetchone()))
-
-    @rule(which=st.integers(0, 1), size=st.none() | st.integers(0, 4))
-    def fetchmany(self, which: int, size: int | None) -> None:
-        self.both(which, lambda c: self.rows(c, c.fetchmany() if size is None else c.fetchmany(size)))
-
-    @rule(which=st.integers(0, 1))
-    def fetchall(self, which: int) -> None:
-        self.both(which, lambda c: self.rows(c, c.fetchall()))
-
-    @rule(which=st.integers(0, 1))
-    def iterate(self, which: int) -> None:
-        self.both(which, lambda c: self.rows(c, next(c, None)))
 
     @rule(which=st.integers(0, 1), size=st.integers(1, 4))
     def arraysize(self, which: int, size: int) -> None:
@@ -148,4 +156,4 @@ class Cursors(RuleBasedStateMachine):
 
 
 TestCursors = Cursors.TestCase
-TestCursors.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestCursors.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)

@@ -1,0 +1,43 @@
+"""What README.md says about make is so; its dpsql blocks are played by test_help_blocks.py."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import tomllib
+
+from dpsql.samples import demo
+from tests.conformance.playing import ROOT, blocks, masked
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_make_demo_prints_what_is_shown() -> None:
+    shown = next(block.body for block in blocks(README) if block.body.startswith("$ make demo\n"))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        demo.main()
+    printed = masked(out.getvalue())
+    assert [line for line in masked(shown)[1:] if line not in printed] == []
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    assert set(re.findall(r"make ([a-z]+)", README)) <= targets
+
+
+def test_the_first_screen_has_both_commands() -> None:
+    first = "\n".join(README.splitlines()[:40])
+    assert "$ make demo" in first and "$ make test" in first
+
+
+def test_what_is_not_promised_is_said() -> None:
+    section = README.partition("## What it does not promise")[2].partition("\n## ")[0].lower()
+    for word in ("running time", "resource exhaustion", "owner", "two catalogs over one source are two accounts"):
+        assert word in section, word
+
+
+def test_the_required_python_is_the_one_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == ">=3.11" and "Python 3.11 or later" in README
