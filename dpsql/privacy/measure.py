@@ -299,12 +299,20 @@ def _gaussians(
         share, groups = mu_squared * weights[at], stage.bounding.max_groups
         rough = noise_grid.ceil_sqrt(Fraction(one.sensitivity**2 * groups) / share * 2**80)
         shift = noise_grid.shift_for(one, Fraction(rough, 2**40))
-        there = on_noise_grid(one.sensitivity, shift)
-        scale = noise_grid.ceil_sqrt(Fraction(there**2 * groups) / share)
+        there, scale = _gaussian_on(one, shift, groups, share)
+        if scale >= 2**noise_grid.SCALE_BITS and shift < noise_grid.coarsest(one):  # rounding up went just past it
+            shift += 1
+            there, scale = _gaussian_on(one, shift, groups, share)
         if scale >= 2**noise_grid.SCALE_BITS:
             return None
         noises[at] = Noise(mechanism="gaussian", shift=shift, sensitivity=there, scale=scale, rho=share / 2)
     return noises
+
+
+def _gaussian_on(one: Measure, shift: int, groups: int, share: Fraction) -> tuple[int, int]:
+    """The sensitivity on a noise grid, and the smallest whole σ there that pays for it."""
+    there = on_noise_grid(one.sensitivity, shift)
+    return there, noise_grid.ceil_sqrt(Fraction(there**2 * groups) / share)
 
 
 def _least_epsilon(

@@ -21,10 +21,15 @@ def shift_for(measure: Measure, scale: Fraction) -> int:
     so small that the scale is beyond 2^21·Δ does that bound bite at all.
     """
     if measure.candidates is not None:  # bins: their weights are counted on the noise grid itself, from 2^-20 to 1 row
-        return min(max(_ceil_log2_above(scale / 2**SCALE_BITS), 0), WEIGHT.bit_length() - 1)
+        return min(max(_ceil_log2_above(scale / 2**SCALE_BITS), 0), coarsest(measure))
     by_scale = _ceil_log2_above(scale / 2**SCALE_BITS)
     by_rows = _ceil_log2(Fraction(measure.row_bound, 2 ** (GRID_LIMIT - ROW_BITS)))
-    return min(max(by_scale, by_rows), measure.sensitivity.bit_length() - 1)
+    return min(max(by_scale, by_rows), coarsest(measure))
+
+
+def coarsest(measure: Measure) -> int:
+    """The largest k of a measure's noise grid."""
+    return (WEIGHT if measure.candidates is not None else measure.sensitivity).bit_length() - 1
 
 
 def _ceil_log2(value: Fraction) -> int:
