@@ -86,8 +86,7 @@ def bound(
 
 def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Callable[[Expr], str]) -> Key:
     domain = functions.infer(expr, domains)[1]
-    whole_real = domain.type.kind is Kind.REAL and domain.is_integral and domain.interval.is_finite
-    if domain.type.kind not in KEY_KINDS and not whole_real:
+    if domain.type.kind not in KEY_KINDS and not (domain.type.kind is Kind.REAL and domain.is_integral):
         raise Refused(
             f"{describe(expr)} cannot be a group key: it is {domain.type}",
             code=117,
@@ -95,11 +94,28 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
             why="Keys must be exact: two spellings of one real number or interval would print one person's spelling.",
             fix="Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a CASE.",
         )
+    if not _fits_bigint(domain):
+        raise Refused(
+            f"{describe(expr)} cannot be a group key: its values may be beyond 64 bits",
+            code=117,
+            at=place(expr),
+            why="Keys leave the database as 64-bit integers: larger ones would all look alike.",
+            fix="Add bounds to its columns in the metadata, clamp it with LEAST and GREATEST, or CAST(x AS BIGINT).",
+        )
     values = key_set(domain)
     if values is not None:
         values = tuple(sorted(dict.fromkeys(values), key=_sort_key))
     because = domain.because or ("inferred" if values is not None else "")
     return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
+
+
+def _fits_bigint(domain: Domain) -> bool:
+    """Lemma: every key that travels as an integer comes back as itself. Proof: it is whole and within these bounds."""
+    wide = domain.type.kind is Kind.REAL or (domain.type.kind is Kind.INTEGER and domain.type.bits > 64)
+    if not wide:
+        return True
+    far = 2**53 if domain.type.kind is Kind.REAL else 2**63 - 1
+    return domain.interval.is_finite and all(abs(end) <= far for end in domain.interval.ends())
 
 
 def _sort_key(value: Atom) -> tuple[bool, str | float | int]:

@@ -170,6 +170,8 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
         )
     if not domain.interval.is_finite:
         raise ask.unbounded(arg, "The candidates are a public grid over the bounds.")
+    if not sensitivity.representable(domain.type, domain.interval):
+        raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 

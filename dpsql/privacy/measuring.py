@@ -196,7 +196,7 @@ class Measuring:
         grid = sensitivity.value_grid(domain.type, domain.interval)
         row_bound = max(abs(grid.low), abs(grid.high), grid.width)
         if row_bound >= PIECE_LIMIT or row_bound * self.max_rows >= SHARE_LIMIT:
-            raise self._too_wide(arg)
+            raise self.too_wide(arg)
         return _on(arg, grid)
 
     def moment_axis(self, arg: Expr) -> Axis:
@@ -204,12 +204,14 @@ class Measuring:
         axis = self._squared_axis(arg)
         if axis is None or axis.width**2 * self.max_rows >= SHARE_LIMIT:
             self._bounded(arg)
-            raise self._too_wide(arg)
+            raise self.too_wide(arg)
         return axis
 
     def _squared_axis(self, arg: Expr) -> Axis | None:
         domain = self.domain(arg)
         if not domain.interval.is_finite or domain.type.kind not in NUMBERS:
+            return None
+        if not sensitivity.representable(domain.type, domain.interval):
             return None
         return _on(arg, sensitivity.moment_grid(domain.type, domain.interval))
 
@@ -219,6 +221,8 @@ class Measuring:
             raise SqlError(f"{domain.type} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
         if not domain.interval.is_finite:
             raise self.unbounded(arg, "A sum or average needs to know how much one row can add.")
+        if not sensitivity.representable(domain.type, domain.interval):
+            raise self.too_wide(arg)
         return domain
 
     def _axis_of_sum(self, arg: Expr, whole: tuple[Fraction, Fraction], at: Span | None) -> Axis:
@@ -227,18 +231,20 @@ class Measuring:
         if type_.kind not in NUMBERS:
             raise SqlError(f"{type_} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
         far = max(abs(end) for end in whole)
+        if not sensitivity.representable(type_, Interval(-far * ROW_LIMIT, far * ROW_LIMIT)):
+            raise self.too_wide(arg)
         step = sensitivity.value_grid(type_, Interval(-far, far)).step
         reach = min(int(far / step) * ROW_LIMIT, PIECE_LIMIT - 1)
         if reach * self.max_rows >= SHARE_LIMIT:
-            raise self._too_wide(arg)
+            raise self.too_wide(arg)
         return Axis(arg=arg, step=step, low=-reach, high=reach)
 
-    def _too_wide(self, arg: Expr) -> Refused:
+    def too_wide(self, arg: Expr) -> Refused:
         return Refused(
             f"the bounds of {self.describe(arg)} are too wide to sum exactly",
             code=131,
             at=place(arg),
-            why="Sums are exact 128-bit integers; these bounds and caps do not fit.",
+            why="Sums are exact 128-bit integers (and their squares doubles); these bounds and caps do not fit.",
             fix="Narrow the bounds, or clamp: LEAST(GREATEST(x, low), high).",
         )
 

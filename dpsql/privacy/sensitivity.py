@@ -15,6 +15,8 @@ from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.stages import Axis
 
 VALUE_BITS = 40
+LARGEST_REAL = Fraction(2) ** 480  # its square, and sums of 2^60 squares, are still doubles
+FINEST_STEP = -500  # the power of two; so are its square and its inverse
 MOMENT_BITS = 30  # products of two centred integers of this many bits fit a BIGINT
 
 
@@ -33,7 +35,7 @@ class ValueGrid:
 
 def value_grid(type_: Type, bounds: Interval) -> ValueGrid:
     """The grid that a type and finite bounds give: 1 for integers, 10^-s for DECIMAL(p, s), else the power of two nearest
-    2^-40 of the larger bound.
+    2^-40 of the larger bound (at least 2^-500: finer ones have no place in a double).
 
     Lemma: each value's integer lies in low..high. Proof: it is clamped there, in integers, after rounding (plan/render).
     Whole-number types round the bounds inwards (no value lies between), reals to the nearest grid point.
@@ -72,7 +74,12 @@ def _power_of_two_near(bound: Fraction) -> Fraction:
     if bound == 0:
         return Fraction(1)
     exponent = math.floor(math.log2(bound.numerator) - math.log2(bound.denominator) + 0.5) - VALUE_BITS
-    return Fraction(2) ** exponent
+    return Fraction(2) ** max(exponent, FINEST_STEP)
+
+
+def representable(type_: Type, bounds: Interval) -> bool:
+    """Whether everything computed from a value grid with these bounds is a finite double: asked before it is made."""
+    return type_.kind is not Kind.REAL or max(abs(end) for end in bounds.ends()) <= LARGEST_REAL
 
 
 def _nearest(value: Fraction) -> int:

@@ -20,7 +20,7 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Column, Expr, Literal, SortKey, place
-from dpsql.privacy.sensitivity import ValueGrid, value_grid
+from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
 from dpsql.sql import functions
 
 LARGEST_REAL = Fraction(1.7976931348623157e308)
@@ -184,6 +184,8 @@ def _grid(call: UnitCall, known: Domain) -> ValueGrid:
             why="Sums of reals depend on their order unless they are added on a grid, and bounds give the grid.",
             fix="Add `lower:` and `upper:` to the column in the metadata, or clamp: LEAST(GREATEST(x, 0), 100).",
         )
+    if not representable(known.type, known.interval):
+        raise refused(call, "Its bounds are beyond what doubles can add up.", "Clamp it: LEAST(GREATEST(x, 0), 100).")
     return value_grid(known.type, known.interval)
 
 
