@@ -1,0 +1,75 @@
+"""%load_ext dpsql, %dpsql and %%dpsql in an IPython shell, as a notebook's kernel runs them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsql
+from dpsql.samples.prepare import prepare
+
+testing = pytest.importorskip("IPython.testing.globalipapp")
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Any]:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance()
+    made.history_manager.enabled = False
+    made.run_line_magic("load_ext", "dpsql")
+    yield made
+    made.history_manager.end_session()
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    return prepare("hospital", tmp_path)
+
+
+def test_a_cell_is_a_query(shell: Any, catalog: Path) -> None:
+    before = shell.run_line_magic("dpsql", f"{catalog} epsilon=0.5 delta=1e-9")
+    assert before.left.epsilon == 10
+    answer = shell.run_cell_magic("dpsql", "", "SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty")
+    assert isinstance(answer, dpsql.Cursor) and answer.cost is not None and answer.cost.epsilon == 0.5
+    assert "±" in str(shell.display_formatter.format(answer)[0]["text/html"])
+    assert shell.run_line_magic("dpsql", "").left.epsilon == 9.5
+    assert shell.run_cell_magic("dpsql", "kept", "SELECT COUNT(*) AS n FROM visits") is None
+    assert shell.user_ns["kept"].fetchone()[0] > 0
+    assert shell.run_cell_magic("dpsql", "", "CREATE TABLE mine (a INTEGER)") is None
+
+
+def test_connections_and_frames_of_the_notebook(shell: Any, catalog: Path) -> None:
+    data = pd.DataFrame({"id": np.arange(50)})
+    frame = dpsql.PrivateFrame(
+        data, unit="id", max_groups=1, max_rows=1, budget=3, epsilon=1, dataset=f"n{next(numbers)}"
+    )
+    shell.push({"conn": dpsql.connect(catalog, epsilon=1), "frame": frame})
+    assert shell.run_line_magic("dpsql", "conn").total.epsilon == 10
+    shell.run_line_magic("dpsql", "frame")
+    answer = shell.run_cell_magic("dpsql", "", "SELECT COUNT(*) AS n FROM df")
+    assert answer.columns == ["n"] and frame.budget.spent.epsilon == 1
+
+
+def test_a_refusal_is_shown_without_a_traceback(shell: Any, catalog: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.run_line_magic("dpsql", f"{catalog} epsilon=1")
+    shell.run_cell("%%dpsql\nSELECT duration FROM visits")
+    out, err = capsys.readouterr()
+    assert "DPSQL-112" in err and "Traceback" not in out + err
+
+
+def test_wrong_words(shell: Any, catalog: Path) -> None:
+    for line in (f"{catalog} colour=red", "nothing.yaml"):
+        with pytest.raises(dpsql.Error):
+            shell.run_line_magic("dpsql", line)
+    with pytest.raises(dpsql.InterfaceError):
+        shell.run_cell_magic("dpsql", "not a name", "SELECT 1")
