@@ -1,0 +1,140 @@
+"""Which statements share released rows: those whose vault queries and noise are the same text, and no others.
+
+The oracle is the SQL that the vault would run, with column ids numbered by their first occurrence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpsql
+from dpsql.engine.vault import Vault
+from dpsql.plan.fingerprint import plan_fingerprint
+from dpsql.plan.render.bounding import bounding
+from dpsql.plan.stages import ReleasePlan
+from dpsql.query import check, in_text, plan_of, read
+from dpsql.session import Session
+from dpsql.vault_sql import vault_relations
+from tests.properties.generated import World, queries, worlds
+
+DEEP = os.environ.get("DPSQL_PROFILE") == "deep"
+ID = re.compile(r"\bc\d+\b")
+
+
+def planned(session: Session, sql: str) -> ReleasePlan:
+    with in_text(sql):
+        return plan_of(session, read(sql))
+
+
+def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
+    """All that decides what is released, as text: the queries, the keys they are handed, noise, thresholds, cost."""
+    numbers: dict[str, str] = {}
+
+    def renamed(text: str) -> str:
+        return ID.sub(lambda found: numbers.setdefault(found[0], f"id{len(numbers)}"), text)
+
+    told: list[object] = [plan.cost]
+    for stage in plan.stages:
+        query = bounding(stage, vault_relations(session, vault), salt=7, exact=False)
+        told += [renamed(query.sql), [renamed(sql) for sql in query.apart.values()], query.key_tables]
+        told += [[key.values for key in stage.keys], stage.noises, stage.threshold, stage.combinations]
+        told += [[(m.kind, m.step, m.sensitivity) for m in stage.measures]]
+    return repr(told)
+
+
+@pytest.mark.parametrize("world", list(worlds(40 if DEEP else 4, 20261118)), ids=lambda world: world.name)
+def test_equal_fingerprints_are_equal_questions(world: World) -> None:
+    rng = np.random.default_rng(20261118)
+    by_print: dict[str, set[str]] = {}
+    by_sight: dict[str, set[str]] = {}
+    with dpsql.connect(world.catalog, source={"t": world.frame}) as conn:
+        session = conn._session
+        vault = session.vault()
+        for sql in queries(4000 if DEEP else 600, rng):
+            try:
+                plan = planned(session, sql)
+            except dpsql.Error:
+                continue
+            fingerprint, sight = plan_fingerprint(plan), seen_by_vault(session, vault, plan)
+            by_print.setdefault(fingerprint, set()).add(sight)
+            by_sight.setdefault(sight, set()).add(fingerprint)
+    assert len(by_print) > 80
+    assert all(len(sights) == 1 for sights in by_print.values())  # never rows of another question
+    assert all(len(prints) == 1 for prints in by_sight.values())  # never a charge for the same one
+
+
+CATALOG: dict[str, Any] = {
+    "dataset": "spellings",
+    "unit": "person",
+    "budget": {"epsilon": 100, "delta": 1e-3},
+    "per_query": {"epsilon": 1, "delta": 1e-9},
+    "tables": {
+        "t": {
+            "unit": "id",
+            "max_groups": 3,
+            "max_rows": 2,
+            "columns": {
+                "id": "integer",
+                "k": {"type": "text", "keys": ["a", "b"]},
+                "w": "text",
+                "x": {"type": "integer", "lower": 0, "upper": 9},
+                "y": {"type": "integer", "lower": 0, "upper": 9},
+            },
+        }
+    },
+}
+SPELLINGS = [
+    ("SELECT k, SUM(x) FROM t GROUP BY k", "select b.K as q, sum(b.X) as total from T b group by 1 order by 2 limit 1"),
+    ("SELECT COUNT(*) FROM t WHERE x > 3", "SELECT 100 * COUNT(*) + 1 FROM t AS s WHERE s.x > 3"),
+    (
+        "SELECT w, COUNT(*) FROM t GROUP BY w",
+        "WITH q AS (SELECT w AS v, COUNT(*) AS n FROM t GROUP BY w) SELECT MAX(n) FROM q",
+    ),
+    ("SELECT AVG(x) FROM t", "SELECT AVG(x), SUM(x), COUNT(x) FROM t"),
+    (
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(y) FROM t)",
+        "SELECT COUNT(*) AS n FROM t AS o WHERE o.x > (SELECT AVG(i.y) AS mean FROM t AS i)",
+    ),
+]
+DIFFERENT = [
+    ("SELECT k, SUM(x) FROM t GROUP BY k", "SELECT k, SUM(y) FROM t GROUP BY k"),
+    ("SELECT COUNT(*) FROM t WHERE x > y", "SELECT COUNT(*) FROM t WHERE y > x"),
+    ("SELECT COUNT(*) FROM t WHERE x = 1", "SELECT COUNT(*) FROM t WHERE x = 2"),
+    ("SELECT COUNT(*) FROM t WHERE w = '1'", "SELECT COUNT(*) FROM t WHERE w = '1 '"),
+    ("SELECT COUNT(DISTINCT id) FROM t", "SELECT COUNT(DISTINCT x) FROM t"),
+    ("SELECT MEDIAN(x) FROM t", "SELECT MEDIAN(y) FROM t"),
+    ("SELECT MIN(x) FROM t", "SELECT MAX(x) FROM t"),
+    (
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(y) FROM t)",
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT COUNT(y) FROM t)",
+    ),
+    (
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(y) FROM t)",
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT 2 * AVG(y) FROM t)",
+    ),
+    ("SELECT COUNT(*) FROM t", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(delta=1e-8) w, COUNT(*) FROM t GROUP BY w"),
+]
+
+
+def prints(one: str, other: str) -> tuple[str, str]:
+    with dpsql.connect(CATALOG, source={"t": {"id": [1], "k": ["a"], "w": ["a"], "x": [1], "y": [1]}}) as conn:
+        first, second = (planned(conn._session, sql) for sql in (one, other))
+        check(conn._session, second)
+        return plan_fingerprint(first), plan_fingerprint(second)
+
+
+@pytest.mark.parametrize(("one", "other"), SPELLINGS)
+def test_names_and_last_queries_do_not_count(one: str, other: str) -> None:
+    first, second = prints(one, other)
+    assert first == second
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_everything_else_does(one: str, other: str) -> None:
+    first, second = prints(one, other)
+    assert first != second
