@@ -29,6 +29,8 @@ class Explanation:
         return {
             "dataset": plan.dataset,
             "unit": plan.unit,
+            "neighbours": _neighbours(plan),
+            "settings": {name: _plain(value) for name, value in plan.settings.items()},
             "accounting": plan.accounting,
             "cost": _amounts(cost_report(plan.cost)),
             "left": None if self.left is None else _amounts(self.left),
@@ -46,6 +48,7 @@ class Explanation:
             return "Nothing private is read: this query is free."
         lines = [
             f"Protects each {plan.unit}: what one {plan.unit} adds, in every table, is hidden.",
+            f"  Compared are {_neighbours(plan)}: no answer tells them apart beyond the cost.",
             f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
         for stage in plan.stages:
@@ -55,6 +58,14 @@ class Explanation:
 
 def explanation(plan: ReleasePlan, left: CostReport | None) -> Explanation:
     return Explanation(plan=plan, privacy=privacy_report(plan), left=left)
+
+
+def _neighbours(plan: ReleasePlan) -> str:
+    return f"the data with and without all rows of one {plan.unit}"
+
+
+def _plain(value: Atom) -> Atom:
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def _amounts(cost: CostReport) -> dict[str, float | None]:
@@ -68,6 +79,7 @@ def _stage(stage: Stage, privacy: Privacy) -> dict[str, Any]:
         "max_groups": bounding.max_groups,
         "max_rows": bounding.max_rows,
         "caps": bounding.because,
+        "combinations": stage.combinations if stage.public_keys else None,
         "keys": [
             {
                 "name": key.field.name,
@@ -84,13 +96,34 @@ def _stage(stage: Stage, privacy: Privacy) -> dict[str, Any]:
                 "mechanism": m.mechanism,
                 "scale": m.scale,
                 "half_width": m.half_width,
+                "epsilon": m.epsilon,
                 "bounds": m.because,
+                "between": _between(measure),
             }
-            for m in privacy.measurements
-            if m.stage == stage.number
+            for m, measure in zip(_own(stage, privacy), stage.measures, strict=True)
         ],
         "threshold": None if stage.threshold is None else float(stage.threshold.units),
+        "threshold_delta": None if stage.threshold is None else float(stage.threshold.delta),
     }
+
+
+def _own(stage: Stage, privacy: Privacy) -> list[MeasurementReport]:
+    return [m for m in privacy.measurements if m.stage == stage.number]
+
+
+def _between(measure: Measure) -> str | None:
+    """The ends that measured values are held within."""
+    axis = measure.axis
+    if axis is None:
+        return None
+    return bounds_text(axis.arg.type, Interval(axis.low * axis.step, axis.high * axis.step))
+
+
+def _bounds(report: MeasurementReport, measure: Measure) -> str:
+    between = _between(measure)
+    if between is None:
+        return ""
+    return f"; values are held within {between}{f' ({report.because})' if report.because else ''}"
 
 
 def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
@@ -102,14 +135,15 @@ def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
         f" (caps {bounding.because})."
     ]
     lines += [f"  {_key_line(key)}" for key in stage.keys]
-    own = [m for m in privacy.measurements if m.stage == stage.number]
+    if len(stage.keys) > 1 and stage.public_keys:
+        lines.append(f"  {stage.combinations:,} combinations of keys are released.")
+    own = _own(stage, privacy)
     for m, measure in zip(own, stage.measures, strict=True):
         if measure.chosen:
             lines.append(f"  {_choice_line(m, measure, stage)}")
         else:
-            bounds = f"; bounds {m.because}" if m.because else ""
             lines.append(
-                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{bounds};"
+                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{_bounds(m, measure)};"
                 f" {m.mechanism} noise of scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}."
             )
     if own:
@@ -118,6 +152,7 @@ def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
         lines.append(
             f"  Keys are released from a noisy count of {float(stage.threshold.units):.1f} units on:"
             f" keys of fewer than about {float(stage.threshold.units):.0f} units will usually be missing."
+            f" That one unit's own key shows has a probability of at most {float(stage.threshold.delta):.3g}."
         )
     return lines
 
@@ -126,7 +161,9 @@ def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> s
     """How fine the grid of candidates is, and how far off the choice may be, in rows."""
     candidates, noise = measure.candidates, stage.noises[stage.measures.index(measure)]
     assert candidates is not None
-    if measure.axis is None:
+    if measure.kind == "groups":
+        grid = f"{candidates.count:,} public groups"
+    elif measure.axis is None:
         grid = f"{candidates.count:,} public values"
     else:
         grid = f"{candidates.count:,} candidates, one every {_distance(measure.axis, candidates.cell)}"
@@ -135,10 +172,10 @@ def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> s
     end = ""
     if noise.rank:
         end = f" It is looked for {noise.rank / WEIGHT:,.0f} rows inside the end, as nobody's own value may show."
-    bounds = f"; bounds {report.because}" if report.because else ""
     return (
-        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{bounds}; one unit moves a rank by at most"
-        f" {report.sensitivity:.6g} rows; 95 % within {report.half_width:,.0f} rows of the best.{end}"
+        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, measure)}; one unit"
+        f" moves a rank by at most {report.sensitivity:.6g} rows;"
+        f" 95 % within {report.half_width:,.0f} rows of the best.{end}"
     )
 
 
@@ -152,12 +189,29 @@ def _distance(axis: Axis, cell: int) -> str:
             return f"{float(cell * axis.step):.6g}"
 
 
+SHOWN = 6  # keys that a line of the story names
+
+
 def _key_line(key: Key) -> str:
     name = key.field.name or "a key"
     if key.values is None:
         return f"{name}: private keys, rare ones are withheld."
     null = "" if None in key.values else "; NULL and other values are dropped"
-    return f"{name}: {len(key.values)} public keys ({key.because or 'inferred'}), empty ones are released too{null}."
+    count = len(key.values)
+    return (
+        f"{name}: {count:,} public key{'s' if count != 1 else ''}{_named(key)}"
+        f" ({key.because or 'inferred'}), empty ones are released too{null}."
+    )
+
+
+def _named(key: Key) -> str:
+    """The keys, if they are few."""
+    assert key.values is not None
+    if len(key.values) > SHOWN:
+        return ""
+    type_ = key.field.type
+    texts = ["NULL" if v is None else str(v) if isinstance(v, str) else _end(type_, Fraction(v)) for v in key.values]
+    return f": {', '.join(texts)}"
 
 
 def bounds_text(type_: Type, interval: Interval) -> str | None:
