@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import dpsql
 from dpsql import errors
 from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger import Ledger
@@ -341,3 +342,12 @@ def test_a_reader_that_has_seen_enough_is_no_error(here: Path) -> None:
     command = f"{sys.executable} -m dpsql.shell.main {HOSPITAL} -q -c 'SELECT 1; SELECT 2' | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_in_a_script_ends_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(self: object, sql: str, *rest: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dpsql.Connection, "execute", stopped)
+    done = run(HOSPITAL, "-c", "SELECT 1; SELECT 2")
+    assert (done.code, done.out, done.err) == (Exit.INTERRUPTED, "", "interrupted\n")
