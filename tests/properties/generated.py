@@ -152,7 +152,11 @@ def _query(rng: np.random.Generator) -> str:
     keys, where = str(rng.choice(KEYS)), str(rng.choice(WHERE))
     measured = [str(m) for m in rng.choice(MEASURED, int(rng.integers(1, 4)), replace=False)]
     mechanism = str(rng.choice(["laplace", "gaussian", "auto"]))
-    caps = "" if rng.random() < 0.6 else f", max_groups_contributed={rng.integers(1, 4)}, max_rows_per_group={rng.integers(1, 4)}"
+    caps = (
+        ""
+        if rng.random() < 0.6
+        else f", max_groups_contributed={rng.integers(1, 4)}, max_rows_per_group={rng.integers(1, 4)}"
+    )
     head = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{mechanism}'{caps})"
     named = [f"{key} AS g{i}" for i, key in enumerate(_split(keys))]
     group = f" GROUP BY {', '.join(str(i + 1) for i in range(len(named)))}" if named else ""

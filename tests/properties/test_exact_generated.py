@@ -84,14 +84,14 @@ def test_exact_mode_is_duckdb_on_the_cleaned_table(shard: int) -> None:
                 mine = sorted(cursor.fetchall(), key=order)
                 assert len(mine) == len(theirs), f"{world.name}\n{text}\n{mine}\n{theirs}"
                 for one, other in zip(mine, sorted(theirs, key=order), strict=True):
-                    assert all(same(a, b, 1e-6) for a, b in zip(one, other, strict=True)), f"{world.name}\n{text}\n{one}\n{other}"
+                    assert all(same(a, b, 1e-6) for a, b in zip(one, other, strict=True)), (
+                        f"{world.name}\n{text}\n{one}\n{other}"
+                    )
                 compared += 1
     assert compared > 100
 
 
-def _oracle(
-    connection: duckdb.DuckDBPyConnection, text: str, keys: set[str], public: bool
-) -> list[tuple[Any, ...]]:
+def _oracle(connection: duckdb.DuckDBPyConnection, text: str, keys: set[str], public: bool) -> list[tuple[Any, ...]]:
     """Rows whose key is outside the public set are removed on both sides; an inferred set has NULL, a declared one not."""
     rows = connection.execute(text).fetchall()
     for key, shown in (("k", lambda k: k), ("LEFT(k, 1)", lambda k: k[:1]), ("UPPER(k)", lambda k: k.upper())):

@@ -35,7 +35,18 @@ def test_no_unit_changes_more_than_the_plan_declares(shard: int) -> None:
                     assert line.holds, f"{world.name}\n{sql}\n{line}"
                 _count(occurred, plan, lines, sql)
     assert pairs >= 4_000
-    for what in ("laplace", "gaussian", "units", "rows", "sum", "centred", "public key", "private key", "groups bit", "rows bit"):
+    for what in (
+        "laplace",
+        "gaussian",
+        "units",
+        "rows",
+        "sum",
+        "centred",
+        "public key",
+        "private key",
+        "groups bit",
+        "rows bit",
+    ):
         assert occurred[what] >= 25, f"{what} occurred {occurred[what]} times only"
 
 
@@ -47,5 +58,7 @@ def _count(occurred: Counter[str], plan: Any, lines: list[Any], sql: str) -> Non
     for line in lines:
         if line.changed_groups == line.declared.max_groups and line.changed_groups:
             occurred["groups bit"] += 1
-        if any(line.changes[name] == most > 0 for name, most in line.declared.items() if name.startswith(("count", "sum"))):
+        if any(
+            line.changes[name] == most > 0 for name, most in line.declared.items() if name.startswith(("count", "sum"))
+        ):
             occurred["rows bit"] += 1
