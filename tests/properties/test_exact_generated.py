@@ -30,7 +30,8 @@ def cleaned(world: World) -> duckdb.DuckDBPyConnection:
             CAST(id AS {unit}) AS id, CAST(k AS VARCHAR) AS k, CAST(w AS VARCHAR) AS w,
             CASE WHEN x IS NULL OR isnan(x) THEN NULL ELSE least(greatest(x, {low}), {high}) + 0.0::DOUBLE END AS x,
             CASE WHEN n IS NULL THEN NULL ELSE least(greatest(CAST(n AS BIGINT), {low}), {high}) END::BIGINT AS n,
-            CASE WHEN m IS NULL THEN NULL ELSE least(greatest(CAST(m AS DECIMAL(9,2)), {low}), {high}) END::DECIMAL(9,2) AS m,
+            CASE WHEN m IS NULL THEN NULL
+                 ELSE least(greatest(CAST(m AS DECIMAL(9,2)), {low}), {high}) END::DECIMAL(9,2) AS m,
             CAST(b AS BOOLEAN) AS b,
             CASE WHEN d IS NULL THEN NULL
                  ELSE least(greatest(CAST(d AS DATE), DATE '2020-01-01'), DATE '2020-03-31') END AS d
