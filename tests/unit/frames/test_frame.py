@@ -142,7 +142,7 @@ def test_no_bounds_no_sum_and_no_epsilon_no_answer() -> None:
 BAD_NUMBERS = [float("nan"), float("inf"), 0, -1, 1e-320, "1", "x", True, False, None, Decimal("NaN"), [1], object()]
 
 
-@pytest.mark.parametrize("bad", BAD_NUMBERS, ids=repr)
+@pytest.mark.parametrize("bad", BAD_NUMBERS, ids=range(len(BAD_NUMBERS)))
 def test_bad_budgets_and_epsilons(bad: Any) -> None:
     if bad != "1":
         with pytest.raises(dpsql.Error):
