@@ -16,13 +16,16 @@ from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
 from dpsql.privacy.measure import half_width
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CostReport:
     """ε, δ and ρ of one run (or of what a budget holds); numbers as a user writes them. None: not limited."""
 
     epsilon: float | None
     delta: float | None
     rho: float | None = None
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         parts = [f"ε = {_amount(self.epsilon)}", f"δ = {_amount(self.delta)}"]
@@ -57,7 +60,7 @@ class MeasurementReport:
     stage: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Privacy:
     """The privacy report of one answer.
 
@@ -74,6 +77,9 @@ class Privacy:
     repeated: bool = False
     exact: bool = False
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         if self.exact:
@@ -110,7 +116,13 @@ def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[st
 
 
 def _measurement(stage: Stage, measure: Measure, noise: Noise) -> MeasurementReport:
-    step = Fraction(1, WEIGHT) if measure.chosen else measure.step * noise.grid
+    step = (
+        Fraction(1)
+        if measure.kind == "groups"
+        else Fraction(1, WEIGHT)
+        if measure.chosen
+        else measure.step * noise.grid
+    )
     return MeasurementReport(
         name=measure.name,
         sensitivity=float(measure.sensitivity * (step if measure.chosen else measure.step)),
@@ -129,7 +141,8 @@ def _scale(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
     """Of a choice: what an error in its score is weighed against, in weights."""
     if measure.candidates is None or not measure.chosen:
         return Fraction(noise.scale)
-    each = noise.epsilon / measure.candidates.question.levels / stage.bounding.max_groups
+    groups = 1 if measure.kind == "groups" else stage.bounding.max_groups
+    each = noise.epsilon / measure.candidates.question.levels / groups
     return Fraction(0) if each == 0 else 2 * noise.sensitivity / each
 
 

@@ -27,7 +27,7 @@ from dpsql.user_tables import load_frame
 Amountlike = int | float | str | Decimal | Fraction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Budget:
     """total, spent and left, each with .epsilon and .delta (None: not limited); the same for each analyst."""
 
@@ -36,8 +36,12 @@ class Budget:
     left: CostReport
     per_analyst: Mapping[str, Budget] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
-        return f"total {self.total}; spent {self.spent}; left {self.left}"
+        lines = [f"total {self.total}; spent {self.spent}; left {self.left}"]
+        return "\n".join([*lines, *(f"  {name}: {budget}" for name, budget in self.per_analyst.items())])
 
 
 @overload

@@ -68,7 +68,9 @@ def _html_cells(shown: Shown, row: Line) -> list[str]:
     cells = []
     for value, name in zip(row, shown.columns, strict=True):
         align = "right" if _number(value) else "left"
-        cells.append(f'<td style="text-align: {align}">{html.escape(_cell(value, shown.half_width(name)))}</td>')
+        cells.append(
+            f'<td style="text-align: {align}; white-space: pre-wrap">{html.escape(_cell(value, shown.half_width(name)))}</td>'
+        )
     return cells
 
 
