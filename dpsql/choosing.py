@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
-from dpsql.plan.candidates import WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule
+from dpsql.plan.candidates import WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule, TopGroups
 from dpsql.plan.stages import Measure, Noise, Stage
 from dpsql.plan.transport import transported
 
@@ -67,8 +67,8 @@ def _choose(weights: Integers, candidates: Candidates, noise: Noise, epsilon: Fr
             )[:, np.newaxis]
         case MostFrequent():
             return order_statistics.choose_most(weights, question.count, epsilon=epsilon, sensitivity=noise.sensitivity)
-        case Bins():
-            raise InternalError("bins are counted, not chosen among")
+        case Bins() | TopGroups():
+            raise InternalError("bins are counted, and groups chosen, elsewhere")
 
 
 def _values(ordinals: Integers, measure: Measure, candidates: Candidates) -> Array:
@@ -101,6 +101,8 @@ def _exactly(weights: Integers, measure: Measure, candidates: Candidates) -> lis
     match question:
         case Bins():
             return [str(int(w)) for w in weights]
+        case TopGroups():
+            return []
         case MostFrequent():
             order = np.argsort(-weights, kind="stable")[: question.count]
             return [_text(int(k), measure, candidates) if weights[k] > 0 else None for k in order]

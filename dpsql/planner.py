@@ -17,6 +17,7 @@ from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.measure import measure
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
 from dpsql.sql.bind.context import Ids
@@ -39,6 +40,8 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
     tracked = track_statement(tree, context)
     drafts, final = cut(tracked, ids)
     stages = tuple(bound(draft, settings, ids, aggregates=BY_NAME, describe=describe) for draft in drafts)
+    if settings.top_k:
+        stages = with_top_k(stages, final)
     stages, cost = measure(stages, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
     if settings.intervals is not None and stages:
         stages, final = with_intervals(stages, final, settings.intervals, ids)

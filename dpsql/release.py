@@ -16,6 +16,8 @@ import numpy.typing as npt
 from dpsql.choosing import answer_exactly, bins_of, choose_all
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
+from dpsql.mechanisms.order_statistics import choose_most
+from dpsql.plan.candidates import TopGroups
 from dpsql.plan.stages import Noise, Stage
 from dpsql.plan.transport import transported
 
@@ -80,7 +82,8 @@ def all_keys(stage: Stage) -> Noisy:
     """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
-    columns |= {f"m{j}": np.zeros(count, dtype=np.int64) for j in range(len(stage.measures))}
+    for j, measure in enumerate(stage.measures):
+        columns |= {name: np.zeros(count, dtype=np.int64) for name in measure.columns(j)}
     return Noisy(stage=stage.number, columns=columns, rows=count)
 
 
@@ -88,16 +91,27 @@ def _public(exact: Exact, stage: Stage) -> Noisy:
     columns = columns_of(exact)
     count = stage.combinations
     at = _ordinals(columns, stage)
-    every = np.arange(count, dtype=np.int64)
+    every = np.arange(count, dtype=np.int64) if stage.top is None else _top(columns, at, stage, stage.top)
     released: dict[str, Array] = dict(_public_keys(stage, every))
     for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
         if measure.apart:
             released |= _apart(exact, stage, j, every)
-            continue
-        totals = np.zeros(count, dtype=np.int64)
-        totals[at] = _integers(columns[f"m{j}"])
-        released[f"m{j}"] = add_noise(totals, noise)
-    return Noisy(stage=stage.number, columns=released, rows=count)
+        elif measure.summed:
+            totals = np.zeros(count, dtype=np.int64)
+            totals[at] = _integers(columns[f"m{j}"])
+            released[f"m{j}"] = add_noise(totals[every], noise)
+    return Noisy(stage=stage.number, columns=released, rows=len(every))
+
+
+def _top(columns: Mapping[str, Array], at: Integers, stage: Stage, j: int) -> Integers:
+    """The groups that are released, in key order: chosen by the exact totals of the count that decides."""
+    candidates, noise = stage.measures[j].candidates, stage.noises[j]
+    assert candidates is not None and isinstance(candidates.question, TopGroups)
+    position, rounds = candidates.question.measure, candidates.question.count
+    totals = np.zeros((1, stage.combinations), dtype=np.int64)
+    totals[0, at] = _integers(columns[f"m{position}"])
+    sensitivity = stage.noises[position].sensitivity
+    return np.sort(choose_most(totals, rounds, epsilon=noise.epsilon / rounds, sensitivity=sensitivity)[0])
 
 
 def _apart(exact: Exact, stage: Stage, j: int, groups: Integers) -> dict[str, Array]:
@@ -173,6 +187,8 @@ def _without_noise(exact: Exact, stage: Stage) -> Noisy:
         released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][order]
     places = ordinals if stage.public_keys else order
     for j, measure in enumerate(stage.measures):
+        if measure.kind == "groups":
+            continue  # every group is shown, and the statement's own LIMIT is exact
         if measure.candidates is not None:
             answers = answer_exactly(apart_of(exact)[j], places, measure)
             released |= dict(zip(measure.columns(j), answers, strict=True))

@@ -50,6 +50,7 @@ class Defaults:
     max_groups: int | None = None
     max_rows: int | None = None
     intervals: Fraction | None = None
+    top_k: bool = False
     confirm_above: Fraction | None = None
     fresh: bool = False
 
@@ -92,6 +93,7 @@ class Session:
             max_groups=_integer(said.get("max_groups_contributed"), chosen.max_groups),
             max_rows=_integer(said.get("max_rows_per_group"), chosen.max_rows),
             split=weights,
+            top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             exact=self.exact,
         )

@@ -150,9 +150,7 @@ def _by_group(exact: Exact, stage: Stage) -> Totals:
     groups = [tuple(values[name][row] for name in keys) for row in range(len(columns["here"]))]
     totals: list[list[Total]] = [[] for _ in groups]
     for j, measure in enumerate(stage.measures):
-        column: list[Total] = (
-            [int(m) for m in values[f"m{j}"]] if not measure.apart else _apart(exact, stage, j, groups)
-        )
+        column: list[Total] = [int(m) for m in values[f"m{j}"]] if measure.summed else _apart(exact, stage, j, groups)
         for found, total in zip(totals, column, strict=True):
             found.append(total)
     by_group = {group: tuple(found) for group, found in zip(groups, totals, strict=True)}
@@ -163,6 +161,8 @@ def _by_group(exact: Exact, stage: Stage) -> Totals:
 
 def _apart(exact: Exact, stage: Stage, j: int, groups: list[tuple[object, ...]]) -> list[Total]:
     """The totals of a measure with a query of its own, in the order of the groups."""
+    if stage.measures[j].kind == "groups":
+        return [0] * len(groups)
     answer = {name: column.tolist() for name, column in apart_of(exact)[j].items()}
     places = [group[0] if stage.public_keys and stage.keys else row for row, group in enumerate(groups)]
     if "v" not in answer:
@@ -191,8 +191,14 @@ def compare(unit: object, stage: Stage, full: Totals, without: Totals) -> Replay
         unit=unit,
         changed_groups=changed,
         changes=dict(zip(names, largest, strict=True)),
-        declared=Declared(sensitivities, max_groups=stage.bounding.max_groups, stage=stage.number),
+        declared=Declared(sensitivities, max_groups=_reach(stage), stage=stage.number),
     )
+
+
+def _reach(stage: Stage) -> int:
+    """In how many groups a unit's totals may differ. Where groups are chosen (top_k) in all of them: the choice weighs what
+    one unit changes in each, and only the chosen ones are measured."""
+    return stage.bounding.max_groups if stage.top is None else stage.combinations
 
 
 def _difference(before: Total, after: Total) -> int:

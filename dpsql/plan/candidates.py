@@ -85,7 +85,23 @@ class Bins:
         return self.count
 
 
-Question = Quantiles | Extreme | MostFrequent | Bins
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopGroups:
+    """The `count` groups of the stage with the most rows or units: a choice among groups, by the totals of a measure."""
+
+    count: int
+    measure: int
+
+    @property
+    def levels(self) -> int:
+        return self.count
+
+    @property
+    def answers(self) -> int:
+        return 0
+
+
+Question = Quantiles | Extreme | MostFrequent | Bins | TopGroups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class Key:
     because: str
 
 
-MeasureKind = OneOf["units", "rows", "sum", "centred", "square", "product", "distinct", "candidates"]
+MeasureKind = OneOf["units", "rows", "sum", "centred", "square", "product", "distinct", "candidates", "groups"]
 SUMS: tuple[MeasureKind, ...] = ("sum", "centred", "square", "product")
 
 
@@ -62,6 +62,7 @@ class Measure:
     square:     Σ (2·z² − width²), on the grid axis.step²/8.
     product:    Σ z·z′, z′ of the second axis; on the grid step·step′/4.
     distinct:   the number of different values of `parts` in the group; a unit contributes at most max_rows of them.
+    groups:     nothing of its own: which groups are released at all (TopGroups).
     candidates: a weight for each candidate (2^-20 of a row); a unit's add up to at most max_rows rows.
 
     A row enters when `where` is true, `axis` is not NULL and neither is anything in `needs`. step is the value of one
@@ -98,13 +99,20 @@ class Measure:
         return self.kind in ("distinct", "candidates")
 
     @property
+    def summed(self) -> bool:
+        """Whether the stage's own query answers it."""
+        return not self.apart and self.kind != "groups"
+
+    @property
     def answers(self) -> int:
         return 1 if self.candidates is None else self.candidates.question.answers
 
     @property
     def weight(self) -> int:
         """How many shares of an equally split ε it takes."""
-        return 1 if self.candidates is None else self.candidates.question.levels
+        if self.candidates is None or self.kind == "groups":
+            return 1
+        return self.candidates.question.levels
 
     def columns(self, j: int) -> tuple[str, ...]:
         """The names of its columns in the noisy table, j its position in the stage."""
@@ -205,6 +213,11 @@ class Stage:
     @property
     def public_keys(self) -> bool:
         return all(key.values is not None for key in self.keys)
+
+    @property
+    def top(self) -> int | None:
+        """The position of the measure that decides which groups are released, if one does."""
+        return next((j for j, m in enumerate(self.measures) if m.kind == "groups"), None)
 
     @property
     def is_empty(self) -> bool:

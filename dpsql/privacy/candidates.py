@@ -152,7 +152,9 @@ def _ordered(ask: Measuring, arg: Expr) -> tuple[Axis, Candidates]:
     axis = _axis(ask, arg)
     points = CANDIDATE_LIMIT
     if axis.width >= CANDIDATE_LIMIT:
-        points = UNKNOWN_GROUPS if ask.groups is None else max(FEWEST, min(CANDIDATE_LIMIT, CELLS // ask.groups))
+        points = (
+            UNKNOWN_GROUPS if ask.groups is None else max(FEWEST, min(CANDIDATE_LIMIT, CELLS // max(1, ask.groups)))
+        )
     cell = max(1, -(-axis.width // (points - 1)))
     count = -(-axis.width // cell) + 1
     return axis, Candidates(question=Extreme(greatest=False), count=count, cell=cell)

@@ -209,6 +209,8 @@ def _choice(one: Measure, share: Fraction, groups: int) -> Noise:
     """
     assert one.candidates is not None
     levels = one.candidates.question.levels
+    if one.kind == "groups":
+        groups = 1  # one choice among all groups: what a unit moves the scores by does not grow with its groups
     rank = 0
     if isinstance(one.candidates.question, Extreme):
         rank = math.ceil(2 * one.sensitivity * groups * Fraction(math.log(one.candidates.count)) / share)

@@ -21,5 +21,6 @@ class QuerySettings:
     max_groups: int | None = None
     max_rows: int | None = None
     split: Weights | None = None
+    top_k: bool = False
     intervals: Fraction | None = None
     exact: bool = False

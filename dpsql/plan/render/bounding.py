@@ -41,7 +41,7 @@ class VaultQuery:
 def bounding(stage: Stage, relations: Relations, *, salt: int, exact: bool) -> VaultQuery:
     key_tables: KeyTables = {}
     groups = group_columns(stage)
-    base = [j for j, measure in enumerate(stage.measures) if not measure.apart]
+    base = [j for j, measure in enumerate(stage.measures) if measure.summed]
     counts = _counts(stage, base)
     per_unit = _per_row if stage.bounding.skip_a else _per_unit
     steps = [f"rows AS ({input_rows(stage, relations, key_tables, base)})"]

@@ -29,7 +29,7 @@ def finish(stage: Stage, table: str, *, exact: bool) -> str:
     keys = [f"{_key(f'k{i}', key.field.type)} AS {name(key.field.id)}" for i, key in enumerate(stage.keys)]
     values: list[str] = []
     for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
-        if measure.candidates is not None:
+        if measure.candidates is not None:  # groups have no answers
             answers = zip(measure.columns(j), measure.more, strict=True)
             values += [f"{_answer(m, f.type, measure, noise, exact)} AS {name(f.id)}" for m, f in answers]
             continue

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+import dpsql
 import dpsql.testing
 from dpsql.plan.stages import Stage
 from tests.unit.aggregates.world import catalog, table
@@ -77,3 +78,18 @@ def test_the_bound_with_less_noise(sql: str, sensitivity: int, facts: dict[str, 
     stage, _ = stage_of(f"SELECT {sql} FROM t", epsilon=1, facts=facts)
     (measure,) = stage.measures
     assert measure.sensitivity * measure.step == sensitivity
+
+
+def test_the_zcdp_of_choices() -> None:
+    """ε² / (2·L0) for each round, at the round's ε."""
+    stage, cost = stage_of("SELECT k, APPROX_TOP_K(i, 3), MEDIAN(x) FROM t GROUP BY k", epsilon=1)
+    by_name = dict(zip([m.name for m in stage.measures], stage.noises, strict=True))
+    assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / 4
+    assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / 4
+    assert cost.rho == 4 * Fraction(1, 4) ** 2 / 4  # type: ignore[attr-defined]
+
+
+def test_an_empty_key_set() -> None:
+    items = "k, MEDIAN(x), MODE(i), HISTOGRAM(i), COUNT(DISTINCT i)"
+    with dpsql.connect(catalog(), source={"t": table()}, epsilon=1) as conn:
+        assert conn.execute(f"SELECT {items} FROM t WHERE k = 'nobody' GROUP BY k").fetchall() == []

@@ -1,0 +1,97 @@
+"""OPTIONS(top_k = true): k groups are chosen, and only they are paid for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsql
+import dpsql.testing
+
+CATALOG = {
+    "dataset": "top",
+    "unit": "person",
+    "budget": {"epsilon": 1_000_000, "delta": 0.5},
+    "tables": {
+        "t": {
+            "unit": "u",
+            "max_groups": 2,
+            "max_rows": 2,
+            "columns": {
+                "u": "integer",
+                "k": {"type": "integer", "lower": 0, "upper": 39, "nullable": False},
+                "x": {"type": "real", "lower": 0, "upper": 1},
+                "s": "text",
+            },
+        }
+    },
+}
+RNG = np.random.default_rng(4)
+PEOPLE = 5_000
+FRAME = pd.DataFrame(
+    {
+        "u": np.arange(PEOPLE * 3) % PEOPLE,
+        "k": np.minimum(RNG.geometric(0.3, PEOPLE * 3) - 1, 39),
+        "x": RNG.uniform(size=PEOPLE * 3),
+        "s": "a",
+    }
+)
+QUERY = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(top_k=true, epsilon=1) {} FROM t GROUP BY k ORDER BY {} DESC LIMIT 3"
+
+
+def test_the_heaviest_groups_and_only_those() -> None:
+    with dpsql.connect(CATALOG, source={"t": FRAME}) as conn:
+        cursor = conn.execute(QUERY.format("k, COUNT(*) AS n, AVG(x) AS m", "n"))
+        rows = cursor.fetchall()
+        assert {row[0] for row in rows} == {0, 1, 2}
+        assert [row[1] for row in rows] == sorted((row[1] for row in rows), reverse=True)
+        truth = FRAME["k"].value_counts()
+        assert all(abs(row[1] - truth[row[0]]) < 300 for row in rows)
+        assert conn.budget.spent.epsilon == 1
+
+
+def test_the_plan() -> None:
+    with dpsql.testing.Replayer(CATALOG, {"t": FRAME}) as replayer:
+        (stage,) = replayer.plan(QUERY.format("k, COUNT(*) AS n", "COUNT(*)")).stages
+    assert stage.bounding.max_groups == 3 and stage.bounding.skip_b
+    assert [m.kind for m in stage.measures] == ["rows", "groups"]
+    assert [n.epsilon for n in stage.noises] == [Fraction(1, 2), Fraction(1, 2)]
+    assert stage.noises[1].rho == 3 * Fraction(1, 6) ** 2 / 2
+    count = stage.noises[0]
+    assert count.scale * count.grid >= 2 * 3 * 2  # max_rows, three groups, half of ε
+
+
+def test_replay_and_exact_mode() -> None:
+    few = FRAME[FRAME["u"] < 6]
+    lines = dpsql.testing.replay(CATALOG, QUERY.format("k, COUNT(*) AS n, SUM(x)", "COUNT(*)"), {"t": few})
+    assert lines and all(line.holds for line in lines)
+    with dpsql.testing.exact(CATALOG, source={"t": FRAME}) as exact:
+        rows = exact.execute(QUERY.format("k, COUNT(*) AS n", "n")).fetchall()
+    assert [row[0] for row in rows] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT k, COUNT(*) FROM t GROUP BY k",
+        "SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n LIMIT 3",
+        "SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 3 OFFSET 1",
+        "SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING n > 3 ORDER BY n DESC LIMIT 3",
+        "SELECT k, AVG(x) AS m FROM t GROUP BY k ORDER BY m DESC LIMIT 3",
+        "SELECT s, COUNT(*) AS n FROM t GROUP BY s ORDER BY n DESC LIMIT 3",
+        "SELECT COUNT(*) AS n FROM t ORDER BY n DESC LIMIT 3",
+    ],
+)
+def test_refused(query: str) -> None:
+    asked = query.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(top_k=true, epsilon=1, delta=1e-6)", 1)
+    with dpsql.connect(CATALOG, source={"t": FRAME}) as conn, pytest.raises(dpsql.Error, match="DPSQL-136"):
+        conn.execute(asked)
+
+
+def test_all_groups_need_no_choice() -> None:
+    with dpsql.testing.Replayer(CATALOG, {"t": FRAME}) as replayer:
+        (stage,) = replayer.plan(QUERY.format("k, COUNT(*) AS n", "n").replace("LIMIT 3", "LIMIT 40")).stages
+    assert [m.kind for m in stage.measures] == ["rows"] and stage.bounding.max_groups == 2
