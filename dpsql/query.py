@@ -151,7 +151,7 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
     noisies: list[Noisy] = []
     for stage in found.stages:
         exact = vault_run(session, stage, scratch, vault, salt=entropy.salt(), exact=found.exact)
-        noisies.append(release(exact, stage))
+        noisies.append(release(exact, stage, noiseless=found.exact))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
             noisies[first:] = consistent(found.stages[first : stage.number + 1], noisies[first:])
