@@ -14,6 +14,8 @@ from dpsql.shell.script import complete, items_of
 from dpsql.shell.shell import Shell
 from dpsql.shell.voice import bug, coloured, fail, hint, say
 
+LEAVE = ("exit", "quit", "\\q", ".exit", ".quit")
+
 ReadLine = Callable[[str, str], str]
 """(prompt, text that already stands there) → what was entered. EOFError at the end, KeyboardInterrupt on Ctrl-C."""
 
@@ -111,6 +113,8 @@ def _bindings() -> Any:
             buffer.complete_state = None
         elif complete(buffer.text) or not buffer.text.strip():
             buffer.validate_and_handle()
+        elif buffer.document.current_line.strip().rstrip(";").lower() in LEAVE:
+            event.app.exit(exception=EOFError)  # whoever wants to leave need not finish a statement first
         else:
             buffer.newline(copy_margin=False)
 

@@ -123,6 +123,13 @@ def test_keys(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert history.stat().st_mode & 0o777 == 0o600
 
 
+def test_leaving_needs_no_finished_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with a_shell() as shell, create_pipe_input() as pipe:
+        pipe.send_text("SELECT 1\rexit\r")
+        loop(shell, terminal_reader(shell, input=pipe, output=DummyOutput()))
+    assert capsys.readouterr().out == ""
+
+
 def test_without_a_place_for_the_history_the_shell_works(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
