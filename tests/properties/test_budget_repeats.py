@@ -96,6 +96,7 @@ SPELLINGS = [
         "WITH q AS (SELECT w AS v, COUNT(*) AS n FROM t GROUP BY w) SELECT MAX(n) FROM q",
     ),
     ("SELECT AVG(x) FROM t", "SELECT AVG(x), SUM(x), COUNT(x) FROM t"),
+    ("SELECT VAR_POP(x) FROM t", "SELECT VAR_SAMP(x), STDDEV_POP(x) FROM t"),
     (
         "SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(y) FROM t)",
         "SELECT COUNT(*) AS n FROM t AS o WHERE o.x > (SELECT AVG(i.y) AS mean FROM t AS i)",
@@ -116,6 +117,10 @@ DIFFERENT = [
     (
         "SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(y) FROM t)",
         "SELECT COUNT(*) FROM t WHERE x > (SELECT 2 * AVG(y) FROM t)",
+    ),
+    (  # one stage's measurements, finished in two ways, of which the next stage reads the result
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT VAR_POP(y) FROM t)",
+        "SELECT COUNT(*) FROM t WHERE x > (SELECT VAR_SAMP(y) FROM t)",
     ),
     ("SELECT COUNT(*) FROM t", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(delta=1e-8) w, COUNT(*) FROM t GROUP BY w"),
 ]
