@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from dpsql.errors import InterfaceError
 from dpsql.frames import words
 from dpsql.frames.statistics import statistic
+from dpsql.frames.unseen import Unseen
 
 if TYPE_CHECKING:
     from dpsql.frames.frame import PrivateFrame
     from dpsql.frames.result import Result
 
 
-class PrivateColumn:
+class PrivateColumn(Unseen):
     """`frame["duration"] / 60 > 1` is an expression; `.mean()` and its like ask, and are charged."""
 
     __hash__ = None  # type: ignore[assignment]  # == makes an expression, so columns are not hashable
@@ -191,18 +192,6 @@ class PrivateColumn:
 
     def __invert__(self) -> PrivateColumn:
         return self._made(f"(NOT {self._sql})")
-
-    def __bool__(self) -> bool:
-        raise InterfaceError(
-            "a private column is neither true nor false",
-            code=609,
-            fix="Use & | ~ between conditions, each in parentheses.",
-        )
-
-    def __len__(self) -> int:
-        raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: frame.count().")
-
-    __iter__ = None
 
     def __repr__(self) -> str:
         return f"<private column {self._sql}>"

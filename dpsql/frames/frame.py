@@ -21,7 +21,8 @@ from dpsql.frames.groups import PrivateGroups
 from dpsql.frames.relation import Ends, Relation
 from dpsql.frames.result import Result
 from dpsql.frames.root import Root, from_keywords, from_metadata, joined
-from dpsql.frames.statistics import DESCRIBED, statistic
+from dpsql.frames.statistics import described
+from dpsql.frames.unseen import Unseen
 from dpsql.query import Parameters
 from dpsql.sql.options import OPTIONS
 from dpsql.statements import execute, explain
@@ -31,7 +32,7 @@ Expression = str | PrivateColumn
 _SHORT = {"max_groups": "max_groups_contributed", "max_rows": "max_rows_per_group"}
 
 
-class PrivateFrame(Asking):
+class PrivateFrame(Asking, Unseen):
     """A private dataframe with its own account.
 
     From keywords: unit (the column that says whose row it is; or row_is_unit=True), bounds, keys, caps, budget; there is
@@ -230,11 +231,6 @@ class PrivateFrame(Asking):
     def __deepcopy__(self, memo: object) -> PrivateFrame:
         return self._but()
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        raise InterfaceError(
-            "a private frame cannot be pickled", code=609, why="A copy would have a budget of its own."
-        )
-
     # What may be seen: the schema ----------------------------------------------------------------------------------
 
     @property
@@ -250,14 +246,6 @@ class PrivateFrame(Asking):
     @property
     def shape(self) -> tuple[int, int]:
         raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: frame.count().")
-
-    def __len__(self) -> int:
-        raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: frame.count().")
-
-    def __bool__(self) -> bool:
-        raise InterfaceError("a private frame is neither true nor false", code=609)
-
-    __iter__ = None
 
     def __contains__(self, column: object) -> bool:
         return column in self._relation.columns
@@ -303,23 +291,7 @@ class PrivateFrame(Asking):
         return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({listed}) {sql.removeprefix('SELECT ')}"
 
     def _describe(self, columns: Sequence[tuple[str, str]]) -> Result:
-        """One line a statistic, one column a column: a wide release, turned in post-processing."""
-        cells = [
-            (statistic(sql, what), f"c{i}_{j}")
-            for i, (_, sql) in enumerate(columns)
-            for j, what in enumerate(DESCRIBED)
-        ]
-        lines = [
-            f'SELECT {j} AS line, {words.value(what)} AS "statistic", '
-            + ", ".join(f"CAST(c{i}_{j} AS DOUBLE) AS {words.name(made)}" for i, (made, _) in enumerate(columns))
-            + " FROM wide"
-            for j, what in enumerate(DESCRIBED)
-        ]
-        names = ", ".join(['"statistic"', *(words.name(made) for made, _ in columns)])
-        wide = f"SELECT {selected(cells)} FROM {self._relation.sql}"
-        return self._result(
-            f"SELECT {names} FROM (WITH wide AS ({wide}) {' UNION ALL '.join(lines)}) AS tall ORDER BY line"
-        )
+        return self._result(described(columns, self._relation.sql))
 
     def _units(self) -> str:
         unit = self._root.table.unit_column

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import InterfaceError
 from dpsql.frames.asking import Asking, selected
+from dpsql.frames.unseen import Unseen
 
 if TYPE_CHECKING:
     from dpsql.frames.frame import PrivateFrame
     from dpsql.frames.result import Result
 
 
-class PrivateGroups(Asking):
+class PrivateGroups(Asking, Unseen):
     """`frame.groupby("specialty")`: agg, size, count, units, mean, sum, …; one row a group, in key order."""
 
     def __init__(
@@ -62,11 +63,6 @@ class PrivateGroups(Asking):
         self._frame._check(column)
         if self._columns is not None and column not in self._columns:
             raise InterfaceError(f"the groups were narrowed to {', '.join(self._columns)}", code=608)
-
-    __iter__ = None
-
-    def __len__(self) -> int:
-        raise InterfaceError("the number of groups is private", code=609, fix="Ask for it: groupby(…).size().")
 
     def __repr__(self) -> str:
         return f"<PrivateFrame by {', '.join(name for _, name in self._keys)}>"

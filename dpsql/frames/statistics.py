@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -40,3 +40,23 @@ def statistic(column: str, what: str, *arguments: Any) -> str:
         known = ", ".join((*COLUMN_STATISTICS, "quantile", "size"))
         raise InterfaceError(f"there is no statistic {what!r}", code=608, fix=f"There are {known}.")
     return COLUMN_STATISTICS[what](column)
+
+
+def described(columns: Sequence[tuple[str, str]], relation: str) -> str:
+    """SQL of every statistic in DESCRIBED of (name, SQL) columns: one line a statistic, one column a column.
+
+    One wide release, turned by post-processing.
+    """
+    cells = ", ".join(
+        f"{statistic(sql, what)} AS c{i}_{j}" for i, (_, sql) in enumerate(columns) for j, what in enumerate(DESCRIBED)
+    )
+    names = [words.name(name) for name, _ in columns]
+    lines = [
+        f'SELECT {j} AS line, {words.value(what)} AS "statistic", '
+        + ", ".join(f"CAST(c{i}_{j} AS DOUBLE) AS {name}" for i, name in enumerate(names))
+        + " FROM wide"
+        for j, what in enumerate(DESCRIBED)
+    ]
+    tall = f"WITH wide AS (SELECT {cells} FROM {relation}) {' UNION ALL '.join(lines)}"
+    listed = ", ".join(['"statistic"', *names])
+    return f"SELECT {listed} FROM ({tall}) AS tall ORDER BY line"

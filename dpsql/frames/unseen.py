@@ -1,0 +1,28 @@
+"""What private rows do not show: how many they are, whether there are any, and themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsql.errors import InterfaceError
+
+
+class Unseen:
+    """Base of frames, columns and groups: looking at them is refused, in words that say what to ask instead."""
+
+    __slots__ = ()
+
+    __iter__ = None
+
+    def __len__(self) -> int:
+        raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: .count(), .size().")
+
+    def __bool__(self) -> bool:
+        raise InterfaceError(
+            "private rows are neither true nor false",
+            code=609,
+            fix="Use & | ~ between conditions, each in parentheses.",
+        )
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise InterfaceError("private rows cannot be pickled", code=609, why="A copy would have a budget of its own.")
