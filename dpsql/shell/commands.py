@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
@@ -27,6 +28,16 @@ EXITS = (
 )
 
 
+def not_metadata(word: str) -> str:
+    """What is wrong with a first word that is neither a command nor a file that could be metadata."""
+    from dpsql.shell.voice import did_you_mean
+
+    path = Path(word)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return ""
+    return f'there is no command and no file "{word[:60]}".' + did_you_mean(word, tuple(COMMANDS))
+
+
 class DefaultGroup(click.Group):
     """A group whose first word may be left out: then it is `default`'s."""
 
@@ -41,6 +52,13 @@ class DefaultGroup(click.Group):
 
 class Root(DefaultGroup):
     default = "query"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            problem = not_metadata(args[0])
+            if problem:
+                raise click.UsageError(problem, ctx)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

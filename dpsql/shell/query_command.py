@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dpsql.shell.commands import COMMANDS, CONTEXT
+from dpsql.shell.commands import CONTEXT
 from dpsql.shell.voice import Exit, is_terminal, usage
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,21 +71,8 @@ def query(metadata: str | None, **given: Any) -> int:
         return usage(f"{metadata!r} is one word too many: --metadata says the file already")
     if found is None:
         return usage("which metadata? Name its YAML file, or try `dpsql demo`")
-    problem = not_metadata(found)
-    if problem:
-        return usage(problem)
     with connection_of(found, given) as connection:
         return converse(connection, given)
-
-
-def not_metadata(word: str) -> str:
-    """What is wrong with a first word that is neither a command nor a file that could be metadata."""
-    from dpsql.shell.voice import did_you_mean
-
-    path = Path(word)
-    if path.exists() or path.suffix or len(path.parts) > 1:
-        return ""
-    return f'there is no command and no file "{word[:60]}".' + did_you_mean(word, tuple(COMMANDS))
 
 
 def converse(connection: Any, given: dict[str, Any]) -> int:

@@ -58,6 +58,7 @@ def test_metadata_as_an_option_and_query_as_a_word(run: Run) -> None:
         ((HOSPITAL, "--nonsense"), Exit.USAGE, "No such option"),
         ((HOSPITAL, "-m", "tabel", "-c", "SELECT 1"), Exit.USAGE, "table"),
         ((), Exit.USAGE, "dpsql demo"),
+        (("helpp", "bounds"), Exit.USAGE, 'Did you mean "help"?'),
         (("chekc",), Exit.USAGE, 'Did you mean "check"?'),
         (("metadata/hopsital.yaml",), Exit.METADATA, 'Did you mean "metadata/hospital.yaml"?'),
         (("metadata", "-c", "SELECT 1"), Exit.METADATA, "a folder"),
