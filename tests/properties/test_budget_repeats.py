@@ -55,7 +55,7 @@ def test_equal_fingerprints_are_equal_questions(world: World) -> None:
     with dpsql.connect(world.catalog, source={"t": world.frame}) as conn:
         session = conn._session
         vault = session.vault()
-        for sql in queries(4000 if DEEP else 600, rng):
+        for sql in queries(4000 if DEEP else 250, rng):
             try:
                 plan = planned(session, sql)
             except dpsql.Error:

@@ -1,0 +1,64 @@
+"""The owner's reports from the command line: who spent what, the release table, a new epoch."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpsql.shell.voice import Exit
+from tests.unit.shell.conftest import Run
+
+EXAM = "metadata/exam.yaml"
+ASKED = "SELECT AVG(score) AS mean FROM exam"
+
+
+@pytest.fixture
+def asked(run: Run) -> None:
+    assert run(EXAM, "-q", "--analyst", "ana", "-c", ASKED).code == Exit.OK
+    assert run(EXAM, "-q", "--analyst", "ben", "-c", "SELECT COUNT(*) FROM exam").code == Exit.OK
+
+
+@pytest.mark.usefixtures("asked")
+def test_who_spent_what(run: Run) -> None:
+    lines = run("budget", "report", EXAM).out.splitlines()
+    assert lines[0] == "analyst,plan,tables,measured,charges,released,epsilon,delta"
+    assert [line.split(",")[0] for line in lines[1:]] == ["ana", "ben"]
+    told = json.loads(run("budget", "report", EXAM, "--format", "json").out)
+    assert [(account["account"], account["spent"]["epsilon"]) for account in told["accounts"]] == [
+        ("exam", 2),
+        ("ana", 1),
+        ("ben", 1),
+    ]
+    assert told["accounts"][0]["left"]["epsilon"] == 8
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_repeat_is_in_no_report(run: Run) -> None:
+    assert run(EXAM, "-q", "--analyst", "ana", "-c", f"{ASKED} ORDER BY 1").code == Exit.OK
+    assert len(json.loads(run("releases", EXAM, "--format", "json").out)["releases"]) == 2
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_release_table(run: Run) -> None:
+    text = run("releases", EXAM, "--format", "markdown").out
+    assert "multiply the odds by at most 7.39 (ε = 2)" in text
+    assert "0 to 100 (declared for exam.score)" in text
+    only = json.loads(run("releases", EXAM, "--format", "json", "--analyst", "ana").out)
+    assert only["epsilon"] == 1
+    (release,) = only["releases"]
+    for said in ("unit", "neighbours", "implementation", "version", "measurements", "stages", "state", "meaning"):
+        assert release[said], said
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_new_epoch_is_explicit_and_recorded(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("budget", "new-epoch", EXAM).code != Exit.OK  # nobody answers the question
+    assert "exam,spent,2.0,0.0" in run("budget", EXAM).out
+    done = run("budget", "new-epoch", EXAM, "--yes")
+    assert done.code == Exit.OK and "epoch 2" in done.err
+    assert "exam,spent,0.0,0.0" in run("budget", EXAM).out
+    exported = json.loads(run("ledger", "export", EXAM).out)
+    assert [entry["epoch"] for entry in exported["entries"] if entry["kind"] == "epoch"] == [1, 2]
+    assert run("ledger", "verify", EXAM).code == Exit.OK
+    assert json.loads(run("releases", EXAM, "--format", "json").out)["releases"] == []
