@@ -29,6 +29,7 @@ from dpsql.ir.nodes import (
     UserTable,
     Window,
     inputs,
+    walk,
 )
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import aggregate, filters, joins, leaves, order, projects, scan, semijoins, setops, windows
@@ -88,7 +89,8 @@ def track_statement(node: Node, context: TrackContext) -> Tracked:
 
 def _rows_of_people(node: Node, private: Private) -> Refused:
     tables = " and ".join(private.tables)
-    at = place(node.exprs[0]) if isinstance(node, Project) and node.exprs else None
+    shown = (below.exprs[0] for below in walk(node) if isinstance(below, Project) and below.exprs)
+    at = next((place(expr) for expr in shown if place(expr) is not None), None)
     return Refused(
         "this query returns rows of people, not statistics",
         code=112,

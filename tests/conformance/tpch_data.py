@@ -48,13 +48,15 @@ def tables() -> dict[str, str]:
             ['BUILDING', 'MACHINERY', 'AUTOMOBILE'][d(i, 15, 3) + 1] AS c_mktsegment, 'c' AS c_comment
             FROM range({CUSTOMERS}) AS t(i)""",
         "orders": f"""SELECT 4 * i + 1 AS o_orderkey, 3 * d(i, 16, {CUSTOMERS // 3}) + 1 AS o_custkey,
-            ['F', 'O', 'P'][d(i, 17, 3) + 1] AS o_orderstatus, CAST(1000 + d(i, 18, 400000) AS DECIMAL(15, 2)) AS o_totalprice,
+            ['F', 'O', 'P'][d(i, 17, 3) + 1] AS o_orderstatus,
+            CAST(1000 + d(i, 18, 400000) AS DECIMAL(15, 2)) AS o_totalprice,
             DATE '1992-01-01' + CAST(d(i, 19, 2400) AS INTEGER) AS o_orderdate,
             ['1-URGENT', '2-HIGH', '3-MEDIUM', '4-NOT SPECIFIED', '5-LOW'][d(i, 20, 5) + 1] AS o_orderpriority,
             'Clerk#' || d(i, 21, 9) AS o_clerk, CAST(0 AS INTEGER) AS o_shippriority,
             CASE WHEN d(i, 22, 9) = 0 THEN 'special extra requests' ELSE 'o' END AS o_comment
             FROM range({ORDERS}) AS t(i)""",
-        "lineitem": f"""SELECT 4 * i + 1 AS l_orderkey, p + 1 AS l_partkey, (p + 5 * d(k, 24, 4)) % {SUPPLIERS} + 1 AS l_suppkey,
+        "lineitem": f"""SELECT 4 * i + 1 AS l_orderkey, p + 1 AS l_partkey,
+            (p + 5 * d(k, 24, 4)) % {SUPPLIERS} + 1 AS l_suppkey,
             CAST(j + 1 AS INTEGER) AS l_linenumber, CAST(1 + d(k, 25, 50) AS DECIMAL(15, 2)) AS l_quantity,
             CAST(900 + d(k, 26, 9000000) / 100 AS DECIMAL(15, 2)) AS l_extendedprice,
             CAST(d(k, 27, 11) / 100 AS DECIMAL(15, 2)) AS l_discount, CAST(d(k, 28, 9) / 100 AS DECIMAL(15, 2)) AS l_tax,

@@ -264,7 +264,8 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
             by_item[key.expr] = context.ids.field("", key.expr.type)
             extra.append(key.expr)
             fields.append(by_item[key.expr])
-        order.append(dataclasses.replace(key, expr=by_item[key.expr].column()))
+        shown = dataclasses.replace(by_item[key.expr].column(), at=place(key.expr))
+        order.append(dataclasses.replace(key, expr=shown))
     node = Project(node, tuple(fields), (*parts.items, *extra))
     if select.args.get("distinct") is not None:
         keys = tuple(context.ids.field(f.name, f.type) for f in visible)
@@ -285,7 +286,7 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
 
 def _renamed(expr: Expr, renamed: dict[int, Field]) -> Expr:
     assert isinstance(expr, Column)
-    return renamed[expr.id].column()
+    return dataclasses.replace(renamed[expr.id].column(), at=expr.at)
 
 
 __all__ = ["bind_select"]

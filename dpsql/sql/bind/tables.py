@@ -35,26 +35,25 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
     match item:
         case exp.Table():
             node, source = _table(item, context, env)
+            scope = Scope((source,))
         case exp.Subquery() if isinstance(item.this, exp.Table):  # (a JOIN b ON …)
             node, scope = _item(item.this, context, env)
-            for join in item.this.args.get("joins") or ():
-                node, scope = _join(join, node, scope, context, env)
-            return node, scope
         case exp.Subquery():
             alias = item.args.get("alias")
             node = context.query(item.this, context, env, None)
             name = alias.this.name if alias is not None and alias.this is not None else ""
             node, source = _renamed(node, name, _alias_columns(alias), item, context)
+            scope = Scope((source,))
         case exp.Values():
             node = bind_values(item, context, env)
             alias = item.args.get("alias")
             name = alias.this.name if alias is not None and alias.this is not None else ""
             node, source = _renamed(node, name, _alias_columns(alias), item, context)
+            scope = Scope((source,))
         case _:
             raise Refused(
                 f"{type(item).__name__} cannot stand in FROM", code=120, at=context.at(item), fix="Name a table."
             )
-    scope = Scope((source,))
     for join in item.args.get("joins") or ():
         node, scope = _join(join, node, scope, context, env)
     return node, scope

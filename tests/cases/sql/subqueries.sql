@@ -1,0 +1,147 @@
+-- # derived tables, CTEs, views
+SELECT COUNT(*) FROM (SELECT * FROM visits WHERE duration > 10)
+-- ok
+SELECT s, COUNT(*) FROM (SELECT specialty AS s, duration FROM visits) AS t(s, d) WHERE d < 200 GROUP BY s
+-- ok
+SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, specialty FROM visits)
+-- ok
+SELECT specialty, COUNT(*) FROM (SELECT DISTINCT patient_id, specialty FROM visits) GROUP BY specialty
+-- ok
+WITH t AS (SELECT * FROM visits WHERE cost > 50) SELECT specialty, COUNT(*) FROM t GROUP BY specialty
+-- ok
+WITH t(a, b) AS (SELECT patient_id, cost FROM visits) SELECT SUM(b) FROM t
+-- ok
+WITH t AS (SELECT * FROM visits), u AS (SELECT * FROM t WHERE duration > 5) SELECT COUNT(*) FROM u
+-- ok
+WITH t AS (SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty) SELECT a.specialty, a.n, b.n FROM t a JOIN t b USING (specialty)
+-- ok
+WITH t AS (SELECT code, COUNT(*) AS n FROM items GROUP BY code) SELECT SUM(n), (SELECT MAX(n) FROM t) FROM t
+-- ok
+SELECT COUNT(*) FROM long_visits
+-- ok
+SELECT n, COUNT(*) FROM per_patient GROUP BY n
+-- ok
+SELECT AVG(LEAST(n, 6)) FROM per_patient
+-- ok
+SELECT SUM(n) FROM by_specialty
+-- ok
+SELECT sex, AVG(LEAST(n, 5)) FROM patients JOIN per_patient USING (patient_id) GROUP BY sex
+-- ok
+SELECT v.specialty, COUNT(*) * 1.0 / b.n FROM visits v JOIN by_specialty b ON v.specialty = b.specialty GROUP BY v.specialty, b.n
+-- ok, not compared: n is a noisy number, it cannot be a key
+-- # IN and EXISTS
+SELECT COUNT(*) FROM visits WHERE specialty IN (SELECT name FROM specialties WHERE floor = 2)
+-- ok
+SELECT COUNT(*) FROM visits WHERE specialty NOT IN (SELECT name FROM specialties WHERE floor = 2)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM specialties s WHERE s.name = v.specialty AND s.floor > 1)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM specialties s WHERE s.name = v.specialty AND s.floor > 1)
+-- ok
+SELECT COUNT(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM visits)
+-- ok
+SELECT COUNT(*) FROM patients WHERE patient_id NOT IN (SELECT patient_id FROM visits)
+-- ok
+SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT * FROM visits v WHERE v.patient_id = p.patient_id AND v.cost > 200)
+-- ok
+SELECT COUNT(*) FROM patients p WHERE NOT EXISTS (SELECT * FROM visits v WHERE v.patient_id = p.patient_id AND v.cost > p.age)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT * FROM items i WHERE i.visit_id = v.visit_id)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT * FROM items i WHERE i.visit_id = v.visit_id AND i.code = 'a')
+-- ok
+SELECT COUNT(*) FROM visits WHERE visit_id IN (SELECT visit_id FROM items WHERE quantity > 4)
+-- ok
+SELECT COUNT(*) FROM items WHERE visit_id IN (SELECT visit_id FROM visits WHERE specialty = 'surgery')
+-- ok
+SELECT COUNT(*) FROM items a WHERE EXISTS (SELECT 1 FROM items b WHERE b.visit_id = a.visit_id AND b.quantity > a.quantity)
+-- ok
+SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM visits b WHERE b.patient_id = a.patient_id AND b.visit_id > a.visit_id)
+-- ok
+SELECT COUNT(*) FROM patients p SEMI JOIN visits v ON v.patient_id = p.patient_id
+-- ok
+SELECT COUNT(*) FROM patients p ANTI JOIN visits v ON v.patient_id = p.patient_id
+-- ok
+SELECT COUNT(*) FROM items WHERE code IN (SELECT code FROM prices)
+-- ok
+SELECT COUNT(*) FROM items WHERE code NOT IN (SELECT code FROM prices)
+-- ok
+SELECT COUNT(*) FROM visits WHERE specialty IN (SELECT specialty FROM by_specialty WHERE n > 15)
+-- ok
+SELECT COUNT(*) FROM specialties WHERE name IN (SELECT specialty FROM visits GROUP BY specialty)
+-- ok
+SELECT COUNT(*) FROM patients WHERE (patient_id) IN (SELECT patient_id FROM visits WHERE duration > 100) AND age > 10
+-- ok
+-- # scalar subqueries
+SELECT COUNT(*) FROM visits WHERE duration > (SELECT AVG(duration) FROM visits)
+-- ok
+SELECT specialty, COUNT(*) * 100.0 / (SELECT COUNT(*) FROM visits) FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty HAVING COUNT(*) > (SELECT COUNT(*) / 4 FROM visits)
+-- ok
+SELECT (SELECT COUNT(*) FROM visits), (SELECT COUNT(*) FROM patients)
+-- ok
+SELECT COUNT(*) FROM visits WHERE score < (SELECT MAX(floor) FROM specialties)
+-- ok
+SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id) > 2
+-- ok
+SELECT SUM(LEAST((SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id), 4)) FROM patients p
+-- ok
+SELECT COUNT(*) FROM visits a WHERE a.cost >= (SELECT MAX(b.cost) FROM visits b WHERE b.patient_id = a.patient_id)
+-- ok
+SELECT COUNT(*) FROM visits a WHERE a.score > (SELECT MIN(b.score) + 1 FROM visits b WHERE b.patient_id = a.patient_id AND b.specialty = a.specialty)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE (SELECT SUM(quantity) FROM items i WHERE i.visit_id = v.visit_id) > 4
+-- ok
+SELECT s.name, (SELECT COUNT(*) FROM visits v WHERE v.specialty = s.name) AS n FROM specialties s
+-- ok
+SELECT s.name, (SELECT AVG(duration) FROM visits v WHERE v.specialty = s.name) AS m FROM specialties s WHERE s.floor = 2
+-- ok
+SELECT name FROM specialties s WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = s.name) > 15
+-- ok
+SELECT COUNT(*) FROM items i WHERE quantity > (SELECT price FROM prices p WHERE p.code = 'a' LIMIT 1)
+-- ok
+-- # several stages
+WITH m AS (SELECT specialty, AVG(duration) AS d FROM visits GROUP BY specialty) SELECT v.specialty, COUNT(*) FROM visits v JOIN m ON v.specialty = m.specialty AND v.duration > m.d GROUP BY v.specialty
+-- ok
+SELECT a.specialty, a.n, b.n FROM (SELECT specialty, COUNT(*) AS n FROM visits WHERE cost > 100 GROUP BY specialty) a JOIN (SELECT specialty, COUNT(*) AS n FROM visits WHERE cost <= 100 GROUP BY specialty) b ON a.specialty = b.specialty
+-- ok
+SELECT AVG(n) FROM (SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty)
+-- ok
+SELECT s.head, t.n FROM specialties s LEFT JOIN (SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty) t ON s.name = t.specialty
+-- ok
+SELECT specialty, n, SUM(n) OVER (ORDER BY specialty) FROM (SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty)
+-- ok
+SELECT specialty, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC, specialty) = 1
+-- ok
+SELECT SUM(LEAST(GREATEST(t.m, 0), v.cost)) FROM visits v, (SELECT AVG(cost) AS m FROM visits) t
+-- ok
+SELECT COUNT(*) FILTER (WHERE v.cost > t.m) FROM visits v, (SELECT AVG(cost) AS m FROM visits) t
+-- ok
+-- # set operations
+SELECT specialty, COUNT(*) FROM (SELECT patient_id, specialty FROM visits WHERE cost > 100 UNION ALL SELECT patient_id, specialty FROM visits WHERE duration > 100) GROUP BY specialty
+-- ok
+SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION ALL SELECT patient_id, score FROM visits)
+-- ok
+SELECT COUNT(DISTINCT patient_id) FROM (SELECT patient_id FROM patients UNION ALL SELECT patient_id FROM visits)
+-- ok
+SELECT COUNT(*) FROM (SELECT code AS c FROM items UNION ALL SELECT referrer FROM visits) WHERE c IS NOT NULL
+-- ok
+SELECT specialty FROM visits GROUP BY specialty UNION SELECT name FROM specialties
+-- ok
+SELECT specialty, COUNT(*) FROM visits GROUP BY specialty UNION ALL SELECT 'all', COUNT(*) FROM visits
+-- ok
+SELECT name FROM specialties EXCEPT SELECT specialty FROM visits GROUP BY specialty HAVING COUNT(*) > 20
+-- ok
+SELECT name FROM specialties INTERSECT SELECT specialty FROM visits WHERE cost > 400 GROUP BY specialty
+-- ok
+SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty UNION ALL SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY n, 1 LIMIT 3
+-- ok
+SELECT 1 UNION SELECT 2
+-- ok
+SELECT DISTINCT specialty FROM visits
+-- ok
+SELECT DISTINCT floor FROM specialties ORDER BY floor
+-- ok
