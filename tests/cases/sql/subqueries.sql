@@ -116,7 +116,7 @@ SELECT specialty, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) FROM visit
 -- ok
 SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC, specialty) = 1
 -- ok
-SELECT SUM(LEAST(GREATEST(t.m, 0), v.cost)) FROM visits v, (SELECT AVG(cost) AS m FROM visits) t
+SELECT SUM(LEAST(GREATEST(t.m, 0), v.cost)) FROM visits v, (SELECT AVG(cost) AS m FROM visits) t WHERE v.cost IS NOT NULL
 -- ok
 SELECT COUNT(*) FILTER (WHERE v.cost > t.m) FROM visits v, (SELECT AVG(cost) AS m FROM visits) t
 -- ok
