@@ -34,8 +34,25 @@ def bind(
     """The IR of a statement's query. Its fields, in order, are the result's columns."""
     if statement.tree is None:
         raise SqlError("there is no query here", code=100)
+    _check_unit(statement, catalog)
     context = Context(statement, catalog, aggregates, user_tables, ids, bind_query, bind_view)
     return bind_query(statement.tree, context, Env(), None)
+
+
+def _check_unit(statement: Statement, catalog: Catalog) -> None:
+    """The owner decides whom a dataset protects; an option may say it again, and nothing else."""
+    option = statement.options.get("privacy_unit_column")
+    if option is None:
+        return
+    columns = tuple(dict.fromkeys(fold(t.unit_column) for t in catalog.tables if t.unit_column is not None))
+    if fold(str(option.value)) not in columns:
+        raise SqlError(
+            f"{option.value} is not the unit of this dataset",
+            code=119,
+            at=option.at,
+            why=f"Whom it protects ({catalog.unit}) is the owner's choice.",
+            fix=f"Leave the option out{f', or write {columns[0]}' if columns else ''}.",
+        )
 
 
 def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None) -> Node:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import EVERYTHING, point
 from dpsql.domain.types import ANY, NULL, Kind, Type
-from dpsql.errors import InternalError
+from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
 from dpsql.sql.functions.casts import may_fail
 from dpsql.sql.functions.model import Function, TypeProblem, checked, unchecked
@@ -77,7 +77,13 @@ def _call(call: Call, domains: Facts) -> Found:
     name = unchecked(call.function)
     function = FUNCTIONS.get(name)
     if function is None or call.type == ANY:
-        raise InternalError(f"{call.function} cannot be used on private rows")
+        raise Refused(
+            f"{name.upper()} is for released results, not for rows of people",
+            code=107,
+            at=call.at,
+            why="Over private rows every function must be known never to fail, whatever the data.",
+            fix="Use it outside, over the aggregated result; `dpsql help functions` lists what works inside.",
+        )
     parts = _brought_together(function, _arguments(name, call.args, domains))
     plain = Call(name, tuple(part.expr for part in parts), call.type, call.at)
     wide, tight = tuple(part.always for part in parts), tuple(part.reached for part in parts)

@@ -1,0 +1,152 @@
+"""The engine's width, statement by statement: what each kind of key, filter, function and option gives, or why not.
+
+cases/engine/accepted.sql: `keys | statement`; keys is `free`, `none`, `private`, or the number of public combinations.
+cases/engine/refused.sql: `code line:column | statement`, and where a rewrite is suggested `| statement that passes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpsql
+
+CASES = Path(__file__).parent / "engine"
+ROWS = 400
+
+
+def lines(name: str) -> list[str]:
+    text = (CASES / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in text if line and not line.startswith("--")]
+
+
+def catalog() -> dict[str, object]:
+    date = {"type": "date", "lower": "2020-01-01", "upper": "2020-12-31", "nullable": False}
+    span = {"type": "timestamp", "lower": "2020-01-01", "upper": "2020-01-31 23:59:59", "nullable": False}
+    visits = {
+        "v": "integer",
+        "u": "integer",
+        "age": {"type": "integer", "lower": 0, "upper": 99, "nullable": False},
+        "kids": {"type": "integer", "lower": 0, "upper": 9},
+        "pay": {"type": "real", "lower": 0, "upper": 1000},
+        "free_pay": "real",
+        "code": {"type": "integer", "lower": 0, "upper": 999_999},
+        "flag": "boolean",
+        "sure": {"type": "boolean", "nullable": False},
+        "kind": {"type": "text", "keys": ["a", "b", "c"], "nullable": False},
+        "site": {"type": "text", "keys": {"from": "sites.name"}},
+        "tag": "text",
+        "grade": {"type": "integer", "keys": {"from": 1, "to": 9}},
+        "day": {"type": "date", "keys": {"from": "2020-01-01", "to": "2020-01-31"}},
+        "price": {"type": "decimal(5, 2)", "lower": 0, "upper": 100},
+        "tier": {"type": "decimal(4, 1)", "keys": [1.5, 2, None]},
+        "d": date,
+        "ts": span,
+    }
+    items = {"v": "integer", "cost": {"type": "decimal(6, 2)", "lower": 0, "upper": 500}, "colour": "text"}
+    path = {"through": "visits", "on": {"v": "v"}}
+    return {
+        "dataset": "width",
+        "unit": "person",
+        "budget": {"epsilon": 1e6, "delta": 0.5},
+        "per_query": {"epsilon": 1, "delta": 1e-9},
+        "tables": {
+            "visits": {"unit": "u", "max_groups": 4, "max_rows": 5, "columns": visits},
+            "items": {"unit": path, "max_groups": 4, "max_rows": 5, "columns": items},
+            "sites": {"public": True, "columns": {"name": "text", "floor": "integer"}},
+        },
+        "views": {"adults": "SELECT * FROM visits WHERE age >= 18"},
+    }
+
+
+def frames() -> dict[str, dict[str, object]]:
+    rng = np.random.default_rng(20261118)
+    n = ROWS
+
+    def words(*choices: str) -> object:
+        return rng.choice(np.array(choices, dtype=object), n)
+
+    def days(count: int) -> object:
+        return (np.datetime64("2020-01-01") + rng.integers(0, count, n)).astype("datetime64[us]")
+
+    visits: dict[str, object] = {
+        "v": np.arange(n),
+        "u": rng.integers(0, 60, n),
+        "age": rng.integers(0, 100, n),
+        "kids": rng.integers(0, 10, n),
+        "pay": rng.uniform(0, 1000, n),
+        "free_pay": rng.normal(0, 1e6, n),
+        "code": rng.integers(0, 10**6, n),
+        "flag": rng.random(n) < 0.5,
+        "sure": rng.random(n) < 0.5,
+        "kind": words("a", "b", "c", "unheard"),
+        "site": words("north", "south"),
+        "tag": words("x", "y"),
+        "grade": rng.integers(0, 12, n),
+        "day": days(40),
+        "price": np.round(rng.uniform(0, 100, n), 2),
+        "tier": rng.choice([1.5, 2.0, 3.0], n),
+        "d": days(366),
+        "ts": np.datetime64("2020-01-01", "us") + rng.integers(0, 10**12, n),
+    }
+    items: dict[str, object] = {"v": rng.integers(0, n, n), "cost": rng.uniform(0, 500, n), "colour": words("red")}
+    sites: dict[str, object] = {"name": np.array(["north", "south", "west"], dtype=object), "floor": np.arange(3)}
+    return {"visits": visits, "items": items, "sites": sites}
+
+
+@pytest.fixture(scope="module")
+def width() -> Iterator[dpsql.Connection]:
+    connection = dpsql.connect(catalog(), source=frames())
+    yield connection
+    connection.close()
+
+
+def keys_of(connection: dpsql.Connection, sql: str) -> str:
+    stages = connection.explain(sql).to_dict()["stages"]
+    if not stages:
+        return "free"
+    keys = stages[-1]["keys"]
+    if not keys:
+        return "none"
+    return "private" if any(not key["public"] for key in keys) else str(stages[-1]["combinations"])
+
+
+@pytest.mark.parametrize("line", lines("accepted.sql"))
+def test_accepted(width: dpsql.Connection, line: str) -> None:
+    wanted, sql = line.split(" | ", 1)
+    before = width.budget.spent.epsilon
+    assert keys_of(width, sql) == wanted
+    answer = width.execute(sql)
+    if wanted.isdigit() and not re.search(r"HAVING|LIMIT", sql):
+        assert len(answer.fetchall()) == int(wanted)
+    repeated = answer.privacy is not None and answer.privacy.repeated
+    assert width.budget.spent.epsilon == before + (0 if repeated else width.cost(sql).epsilon)
+
+
+@pytest.mark.parametrize("line", lines("refused.sql"))
+def test_refused(width: dpsql.Connection, line: str) -> None:
+    head, sql, *rewrite = line.split(" | ")
+    before = width.budget.spent
+    with pytest.raises(dpsql.Error) as caught:
+        width.execute(sql)
+    error = caught.value
+    assert f"{error.code} {place(error, sql)}" == f"DPSQL-{head}"
+    assert error.fix
+    assert width.budget.spent == before
+    for passes in rewrite:
+        width.execute(passes).fetchall()
+
+
+def place(error: dpsql.Error, sql: str) -> str:
+    found = re.search(r"\(line (\d+), column (\d+)\)", str(error))
+    return "-" if found is None else f"{found[1]}:{found[2]}"
+
+
+def test_there_are_enough() -> None:
+    accepted, refused = lines("accepted.sql"), lines("refused.sql")
+    assert len(set(accepted)) + len(set(refused)) >= 150
+    assert len(set(refused)) >= 75
