@@ -68,9 +68,8 @@ def _html_cells(shown: Shown, row: Line) -> list[str]:
     cells = []
     for value, name in zip(row, shown.columns, strict=True):
         align = "right" if _number(value) else "left"
-        cells.append(
-            f'<td style="text-align: {align}; white-space: pre-wrap">{html.escape(_cell(value, shown.half_width(name)))}</td>'
-        )
+        text = html.escape(_cell(value, shown.half_width(name)))
+        cells.append(f'<td style="text-align: {align}; white-space: pre-wrap">{text}</td>')
     return cells
 
 
@@ -82,7 +81,8 @@ def _below(shown: Shown) -> list[str]:
     if privacy.exact:
         return [*lines, str(privacy)]
     spent = "a repeat, nothing charged" if privacy.repeated else str(privacy.cost)
-    lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if privacy.intervals else ""))
+    intervals = any(shown.half_width(column) is not None for column in shown.columns)
+    lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if intervals else ""))
     if privacy.threshold is not None:
         lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
     return [*lines, *privacy.notes]

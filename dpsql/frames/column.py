@@ -62,6 +62,10 @@ class PrivateColumn(Unseen):
     def mode(self) -> Any:
         return self._ask("mode")
 
+    def agg(self, what: str) -> Any:
+        """A statistic by its name."""
+        return self._ask(what)
+
     def value_counts(self) -> Result:
         """The number of rows of each value, most frequent first."""
         counted = f'SELECT {self._sql} AS {words.name(self.name)}, COUNT(*) AS "count" FROM {self._frame._relation.sql}'

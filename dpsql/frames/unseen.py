@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsql.errors import InterfaceError
 
@@ -26,3 +26,11 @@ class Unseen:
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         raise InterfaceError("private rows cannot be pickled", code=609, why="A copy would have a budget of its own.")
+
+    if not TYPE_CHECKING:  # a type checker says by itself what is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"private rows have no {name[:60]!r}: rows and single values are never shown;"
+                " ask for statistics (mean, groupby, hist, sql, …), and dir() lists them"
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import dpsql
 from dpsql.samples.prepare import prepare
 
 sa = pytest.importorskip("sqlalchemy")
+# what the entry point says; a checkout may have been installed before there was one
+sa.dialects.registry.register("dpsql", "dpsql.integrations.sqlalchemy", "DpsqlDialect")
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,15 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Any:
     made = sa.create_engine(f"dpsql:///{path}?epsilon=1&delta=1e-9")
     yield made
     made.dispose()
+
+
+def test_the_package_declares_its_dialect() -> None:
+    project = tomllib.loads((Path(dpsql.__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    entry = project["entry-points"]["sqlalchemy.dialects"]["dpsql"]
+    assert entry == "dpsql.integrations.sqlalchemy:DpsqlDialect"
+    assert sa.engine.make_url("dpsql:///x.yaml").get_dialect().name == "dpsql"
 
 
 def test_pandas_reads_without_a_warning(engine: Any) -> None:

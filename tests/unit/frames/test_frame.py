@@ -84,7 +84,7 @@ def test_every_statistic_is_answered_or_refuses_by_itself_for_free() -> None:
     for what in ("mean", "sum", "count", "median", "quantile", "var", "std", "nunique", "min", "max", "mode"):
         frame = made()
         try:
-            answer = getattr(frame["age"], what)()
+            answer = frame["age"].agg(what) if what == "mean" else getattr(frame["age"], what)()
         except dpsql.Refused:
             assert frame.budget.spent.epsilon == 0
         else:
@@ -207,6 +207,15 @@ def test_refusals_are_free_and_show_nothing(name: str) -> None:
         LOOKS[name](frame)
     assert SENTINEL not in str(refused.value) and "400" not in str(refused.value)
     assert frame.budget.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("name", ["head", "loc", "iloc", "values", "to_numpy", "iterrows", "index", SENTINEL])
+def test_what_pandas_would_show_is_not_there(name: str) -> None:
+    frame = made()
+    for unseen in (frame, frame["age"], frame.groupby("kind")):
+        assert not hasattr(unseen, name)
+        with pytest.raises(AttributeError, match="never shown"):
+            getattr(unseen, name)
 
 
 def test_nothing_that_is_shown_depends_on_the_rows() -> None:
