@@ -87,13 +87,18 @@ class Privacy:
         lines = [f"privacy: {self.cost}{' (a repeat, nothing charged)' if self.repeated else ''}; unit: {self.unit}"]
         for m in self.measurements:
             lines.append(
-                f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g} "
+                f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}{_rows(m)} "
                 f"(one {self.unit} changes a group by at most {m.sensitivity:.6g}, in at most {m.max_groups} "
                 f"group{'s' if m.max_groups != 1 else ''})"
             )
         if self.threshold is not None:
             lines.append(f"  keys of fewer than about {self.threshold:.0f} units are withheld")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def _rows(m: MeasurementReport) -> str:
+    """A choice is off by ranks, not by units of its column."""
+    return " rows" if m.mechanism == "permute-and-flip" else ""
 
 
 def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = ()) -> Privacy:
@@ -185,6 +190,6 @@ def _released_width(stage: Stage, id_: int) -> Fraction | None:
     if not isinstance(expr, Column):
         return None
     for measure, noise in zip(stage.measures, stage.noises, strict=True):
-        if expr.id in (measure.real.id, measure.whole.id):
+        if expr.id in (measure.real.id, measure.whole.id) and not measure.chosen:
             return half_width(noise) * measure.step * noise.grid
     return None

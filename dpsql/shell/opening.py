@@ -74,7 +74,9 @@ def check_path(metadata: str) -> None:
         return
     what = "this is a folder, not a file" if path.is_dir() else "there is no such file"
     folders = [path] if path.is_dir() else [path.parent, Path("metadata"), Path()]
-    near = [str(f) for folder in folders for f in sorted(folder.glob("*")) if f.suffix in CATALOG_ENDINGS]
+    near = list(
+        dict.fromkeys(str(f) for folder in folders for f in sorted(folder.glob("*")) if f.suffix in CATALOG_ENDINGS)
+    )
     fix = did_you_mean(metadata, near).strip() or (f"There are {', '.join(near[:5])}." if near else "Check the path.")
     raise CatalogError([Problem(metadata, what, fix)])
 
@@ -88,7 +90,7 @@ def ledger_path(place: str) -> Path:
                 return path
     check_path(place)
     from dpsql.catalog.load import load
-    from dpsql.session import ledger_path_of
+    from dpsql.catalog_ledger import ledger_path_of
 
     found = ledger_path_of(load(path))
     assert found is not None  # a catalog with a file has a place for its ledger

@@ -107,7 +107,7 @@ def new_epoch(metadata: str, yes: bool) -> int:
     """Start the budget over, on record: what was spent before is not in it any more."""
     from dpsql.accounting.ledger import Ledger
     from dpsql.catalog.load import load
-    from dpsql.session import account_of
+    from dpsql.catalog_ledger import account_of
     from dpsql.shell.opening import ledger_path
 
     path = ledger_path(metadata)
@@ -246,7 +246,7 @@ def ledger_of(place: str, *, begin: bool = False) -> Iterator[Ledger]:
     path = ledger_path(place)
     if begin and not path.exists():
         from dpsql.catalog.load import load
-        from dpsql.session import account_of
+        from dpsql.catalog_ledger import account_of
 
         opened = Ledger.open(path, account_of(load(place)))
     else:

@@ -53,6 +53,11 @@ class Results:
             return mode_of_file(self._path) or BY_NAME["csv"]
         return BY_NAME["table" if is_terminal(sys.stdout) else "csv"]
 
+    @property
+    def _in_passing(self) -> bool:
+        """Nobody said how or whereto."""
+        return self.mode is None and self._path is None
+
     def check(self) -> None:
         """Whether a result could be written now: asked before a query is charged."""
         mode = self.chosen
@@ -76,7 +81,7 @@ class Results:
             with self._text() as out:
                 if mode.for_people and self._written and (self.apart or self._path):
                     out.write("\n")
-                if page.text and mode.name == "table":
+                if page.text and (mode.name == "table" or self._in_passing):
                     out.writelines(f"{row[0]}\n" for row in page.rows)
                 else:
                     mode.write(page, out)

@@ -136,6 +136,16 @@ def test_explain_reads_nothing_private(run: Run, here: Path) -> None:
     assert json.loads(run("explain", "--json", HOSPITAL, "SELECT COUNT(*) FROM visits").out)["cost"]["epsilon"] == 1.0
 
 
+def test_explain_as_a_statement_is_plain_text_unless_a_mode_is_named(run: Run) -> None:
+    sql = "EXPLAIN SELECT COUNT(*) AS n FROM visits"
+    assert "\nCosts ε = 1, δ = 0" in run(HOSPITAL, "-c", sql).out
+    assert run(HOSPITAL, "-m", "csv", "-c", sql).out.startswith("explain\n")
+
+
+def test_a_choice_has_no_interval(run: Run) -> None:
+    assert "95 %" not in run("metadata/exam.yaml", "-c", "SELECT MIN(score) AS lo FROM exam").err
+
+
 def test_check_compares_with_the_source(run: Run, here: Path) -> None:
     assert (
         run("check", HOSPITAL, "--source").out.splitlines()[-1] == "the sources have every column, with types that fit"
