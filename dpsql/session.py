@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
 from dpsql.catalog.budget import with_budget
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
+from dpsql.catalog_ledger import open_ledger
 from dpsql.domain.facts import Atom
 from dpsql.domain.types import Type
 from dpsql.engine import sources
@@ -287,7 +287,7 @@ def open_session(
     if budget is not None:
         described = with_budget(described, budget)
     given = overrides(described, source)
-    book = None if exact else _ledger(described, ledger, new_epoch=new_epoch, strict_caps=strict_caps)
+    book = None if exact else open_ledger(described, ledger, new_epoch=new_epoch, strict_caps=strict_caps)
     return Session(
         catalog=described,
         ledger=book,
@@ -299,50 +299,6 @@ def open_session(
         metadata=fingerprint(described),
         memory_limit=memory_limit,
         threads=threads,
-    )
-
-
-def _ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, strict_caps: bool) -> Ledger:
-    beside = _beside(catalog)
-    path = ledger_path_of(catalog)
-    if given is not None:
-        wanted = Path(given).absolute()
-        if catalog.ledger is not None and wanted != catalog.ledger:
-            raise InterfaceError(
-                f"the metadata says where the ledger is: {catalog.ledger}",
-                why="A second ledger would be a second budget.",
-                fix="Leave ledger= out.",
-            )
-        if beside is not None and beside.exists() and wanted != beside.absolute():
-            raise InterfaceError(
-                f"there is already a ledger beside the metadata: {beside.name}",
-                why="A second ledger would be a second budget.",
-                fix="Leave ledger= out, or ask the owner to name one in the metadata.",
-            )
-        path = wanted
-    return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, strict_caps=strict_caps)
-
-
-def ledger_path_of(catalog: Catalog) -> Path | None:
-    """Where the catalog's ledger is: where it says, else beside the YAML; None for a catalog without a file."""
-    return catalog.ledger or _beside(catalog)
-
-
-def _beside(catalog: Catalog) -> Path | None:
-    return None if catalog.path is None else catalog.path.with_name(catalog.path.name + ".ledger")
-
-
-def account_of(catalog: Catalog) -> Account:
-    budget, analysts = catalog.budget, catalog.analysts
-    return Account(
-        dataset=catalog.dataset,
-        epsilon=budget.total.epsilon,
-        delta=budget.total.delta,
-        capped=budget.capped,
-        accounting=catalog.accounting,
-        delta_keys=catalog.delta_keys,
-        per=budget.per,
-        analysts=None if analysts is None else {name: (cap.epsilon, cap.delta) for name, cap in analysts.items()},
     )
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpsql.accounting import ledger_verify
 from dpsql.accounting.account import Account, Balance, Cap, Charge, Receipt, check_cap, check_cost, check_name
-from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, now_after, post
+from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, draft_charge, now_after, post
 from dpsql.accounting.ledger_chain import (
     NO_ENTRIES,
     Entry,
@@ -28,6 +28,7 @@ from dpsql.accounting.ledger_chain import (
 )
 from dpsql.accounting.ledger_open import Opened, begin, ledger_exists, memory_store
 from dpsql.accounting.ledger_reckoning import Reckoning
+from dpsql.accounting.ledger_repeats import Question, repeated, retried, stored
 from dpsql.accounting.ledger_rows import Reading, Writing, tampered
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
@@ -132,14 +133,14 @@ class Ledger:
         self._check_notion(charge.cost)
         with self._store.write("reserve") as writing:
             tip = self._tip(writing)
-            repeated = self._repeated(writing, charge)
-            if repeated is not None:
-                return repeated
+            earlier = retried(writing, self._epoch, charge)
+            if earlier is not None:
+                return earlier
             now = now_after(tip, self._clock)
             refused = self._reckoning.refusal(writing, charge.cost, charge.analyst, now)
             if refused is not None:
                 raise refused
-            entry = post(writing, self._draft_charge(charge, now))
+            entry = post(writing, draft_charge(charge, self._epoch, self._subs[0][0] if self._subs else None, now))
         return Receipt(id=entry.n, cost=charge.cost)
 
     def running(self, receipt: Receipt) -> None:
@@ -157,41 +158,6 @@ class Ledger:
         _check_why(why)
         with self._store.write("void") as writing:
             self._advance(writing, Receipt(id=charge, cost=ZERO), "void", after=None, why=why)
-
-    def _draft_charge(self, charge: Charge, now: int) -> Entry:
-        return Entry(
-            n=0,
-            epoch=self._epoch,
-            kind="charge",
-            time=now,
-            analyst=charge.analyst,
-            query_id=charge.query_id,
-            plan=charge.plan,
-            metadata=charge.metadata,
-            sub=self._subs[0][0] if self._subs else None,
-            epsilon=str(charge.cost.epsilon),
-            delta=str(charge.cost.delta),
-            rho=str(charge.cost.rho),
-            delta_keys=str(charge.cost.delta_keys),
-            detail=charge.record,
-        )
-
-    def _repeated(self, reading: Reading, charge: Charge) -> Receipt | None:
-        if charge.query_id is None:
-            return None
-        earlier = reading.by_query(self._epoch, charge.analyst, charge.query_id)
-        if any((entry.plan, entry.metadata) != (charge.plan, charge.metadata) for entry in earlier):
-            raise InterfaceError(
-                f"query id {charge.query_id!r} belongs to another query",
-                code=412,
-                why="A query id names one run of one plan over one version of the metadata.",
-                fix="Give every query its own id.",
-            )
-        return self._receipt(reading, charge, charge.query_id)
-
-    def _receipt(self, reading: Reading, charge: Charge, query_id: str | None) -> Receipt | None:
-        found = self._stored(reading, charge.analyst, charge.plan, charge.metadata, query_id)
-        return None if found is None else Receipt(id=found[0].n, cost=found[0].cost, repeats=found[1])
 
     def _advance(
         self,
@@ -248,25 +214,14 @@ class Ledger:
             if refused is not None:
                 raise refused
             self._tip(reading)
-            found = self._repeated(reading, charge)
-            return found if found is not None or not any_run else self._receipt(reading, charge, None)
+            found = retried(reading, self._epoch, charge)
+            return found if found is not None or not any_run else repeated(reading, self._epoch, charge)
 
     def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
         """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
         with self._store.read() as reading:
-            found = self._stored(reading, analyst, plan, metadata, query_id)
+            found = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
         return None if found is None else found[1]
-
-    def _stored(
-        self, reading: Reading, analyst: str | None, plan: str, metadata: str, query_id: str | None
-    ) -> tuple[Entry, bytes] | None:
-        found = reading.released(self._epoch, analyst, plan, metadata, query_id)
-        if found is None:
-            return None
-        charge, release, rows = found
-        if rows_digest(rows) != release.rows_hash:
-            raise tampered(f"the rows of entry {release.n} were changed")
-        return charge, rows
 
     def quote(self, cost: Cost, analyst: str | None = None) -> BudgetError | None:
         """Would this charge pass now? Writes nothing, promises nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger_chain import (
     START,
     Entry,
@@ -80,6 +81,26 @@ def subs_of(reading: Reading, sub: int | None) -> tuple[int, ...]:
 def now_after(tip: Entry | None, clock: Callable[[], int]) -> int:
     """The clock never goes back: setting it back cannot bring last month's entries into this month."""
     return max(clock(), 0 if tip is None else tip.time)
+
+
+def draft_charge(charge: Charge, epoch: int, sub: int | None, time: int) -> Entry:
+    """The entry of a charge, before post() gives it its number."""
+    return Entry(
+        n=0,
+        epoch=epoch,
+        kind="charge",
+        time=time,
+        analyst=charge.analyst,
+        query_id=charge.query_id,
+        plan=charge.plan,
+        metadata=charge.metadata,
+        sub=sub,
+        epsilon=str(charge.cost.epsilon),
+        delta=str(charge.cost.delta),
+        rho=str(charge.cost.rho),
+        delta_keys=str(charge.cost.delta_keys),
+        detail=charge.record,
+    )
 
 
 def post(writing: Writing, draft: Entry, *, charge: Entry | None = None, rows: bytes | None = None) -> Entry:

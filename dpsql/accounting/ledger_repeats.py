@@ -1,0 +1,55 @@
+"""Released rows that answer again: of the same query id, or of an equal plan. Asked within one transaction."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpsql.accounting.account import Charge, Receipt
+from dpsql.accounting.ledger_chain import Entry, rows_digest
+from dpsql.accounting.ledger_rows import Reading, tampered
+from dpsql.errors import InterfaceError
+
+
+class Question(NamedTuple):
+    """Who asked what of which metadata; query_id: under this id only."""
+
+    analyst: str | None
+    plan: str
+    metadata: str
+    query_id: str | None = None
+
+
+def retried(reading: Reading, epoch: int, charge: Charge) -> Receipt | None:
+    """The receipt of the run that this query id names, if it released rows. An id belongs to its analyst and plan."""
+    if charge.query_id is None:
+        return None
+    earlier = reading.by_query(epoch, charge.analyst, charge.query_id)
+    if any((entry.plan, entry.metadata) != (charge.plan, charge.metadata) for entry in earlier):
+        raise InterfaceError(
+            f"query id {charge.query_id!r} belongs to another query",
+            code=412,
+            why="A query id names one run of one plan over one version of the metadata.",
+            fix="Give every query its own id.",
+        )
+    return _receipt(reading, epoch, Question(charge.analyst, charge.plan, charge.metadata, charge.query_id))
+
+
+def repeated(reading: Reading, epoch: int, charge: Charge) -> Receipt | None:
+    """The receipt of the newest run of the same plan by the same analyst, under whatever query id."""
+    return _receipt(reading, epoch, Question(charge.analyst, charge.plan, charge.metadata))
+
+
+def _receipt(reading: Reading, epoch: int, question: Question) -> Receipt | None:
+    found = stored(reading, epoch, question)
+    return None if found is None else Receipt(id=found[0].n, cost=found[0].cost, repeats=found[1])
+
+
+def stored(reading: Reading, epoch: int, question: Question) -> tuple[Entry, bytes] | None:
+    """The newest charge for the question that released rows, and the rows, checked against what was recorded."""
+    found = reading.released(epoch, *question)
+    if found is None:
+        return None
+    charge, release, rows = found
+    if rows_digest(rows) != release.rows_hash:
+        raise tampered(f"the rows of entry {release.n} were changed")
+    return charge, rows
