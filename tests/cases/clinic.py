@@ -122,6 +122,8 @@ def dirty() -> dict[str, pd.DataFrame]:
     visits.loc[visits.index[:2], "patient_id"] = None
     visits.loc[visits.index[3], "visit_id"] = int(visits["visit_id"].iloc[4])  # one key, two patients
     visits.loc[visits.index[5], "visit_id"] = int(visits["visit_id"].iloc[6])
+    visits.loc[visits.index[[3, 5]], "specialty"] = "surgery"
+    visits.loc[visits.index[[4, 6]], "specialty"] = "oncology"
     visits.loc[visits.index[7], "visit_id"] = None
     visits.loc[visits.index[8], "specialty"] = "astrology"
     visits.loc[visits.index[9], "specialty"] = None
@@ -130,7 +132,7 @@ def dirty() -> dict[str, pd.DataFrame]:
     visits.loc[visits.index[12], "score"] = 2**62
     visits.loc[visits.index[13], "score"] = -(2**62)
     items = found["items"].iloc[:40].copy().astype({"visit_id": "Int64"})
-    items["visit_id"] = [100 + int(v) % 34 for v in items["visit_id"]]  # some belong to no visit
+    items["visit_id"] = [104 if n % 4 == 0 else 100 + int(v) % 34 for n, v in enumerate(items["visit_id"])]  # some belong to no visit
     items.loc[items.index[:2], "visit_id"] = None
     twins = pd.concat([visits, visits.iloc[14:20], visits.iloc[14:20]])  # rows that are equal in every column
     patients = found["patients"].iloc[:5].copy()

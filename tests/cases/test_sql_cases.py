@@ -186,6 +186,23 @@ def test_replay(case: Case, world: str, replayers: dict[str, testing.Replayer]) 
             assert line.holds, line
 
 
+@pytest.fixture(scope="module")
+def shuffled() -> Iterator[dpsql.Connection]:
+    frames = {name: frame.sample(frac=1, random_state=3) for name, frame in clinic.dirty().items()}
+    with testing.exact(clinic.CATALOG, source=clinic.source(frames)) as connection:
+        connection.execute(f"SET max_groups_contributed = {ROOMY}")
+        connection.execute(f"SET max_rows_per_group = {ROOMY}")
+        yield connection
+
+
+@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.file == "per_person"], ids=str)
+def test_the_order_of_the_rows_does_not_matter(
+    case: Case, exacts: dict[str, dpsql.Connection], shuffled: dpsql.Connection
+) -> None:
+    """What a person's rows say is a function of them as a multiset, to the bit."""
+    assert shuffled.execute(case.sql).fetchall() == exacts["dirty"].execute(case.sql).fetchall()
+
+
 def test_statements_are_read_once(planner: testing.Replayer) -> None:
     """A plan is a function of the statement: planning it again gives the same."""
     for case in ACCEPTED[:40]:

@@ -137,3 +137,18 @@ SELECT specialty, referrer, GROUPING(specialty, referrer) AS g, COUNT(*) FROM vi
 -- ok
 SELECT GROUPING(specialty) AS g, AVG(duration) FROM visits GROUP BY CUBE (specialty) ORDER BY g
 -- ok
+SELECT t, COUNT(*) FROM (SELECT patient_id, specialty AS t FROM visits GROUP BY GROUPING SETS ((patient_id, specialty), (patient_id))) GROUP BY t
+-- ok
+SELECT t, u, COUNT(*) FROM (SELECT patient_id, specialty AS t, referrer AS u FROM visits GROUP BY patient_id, ROLLUP (specialty, referrer)) GROUP BY t, u
+-- ok
+-- # ties: equal visiting days, so only the total order decides
+SELECT specialty, COUNT(*) FROM (SELECT specialty, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on)) AS r FROM visits) WHERE r = 2 GROUP BY specialty
+-- ok, not compared: DuckDB picks any order among ties
+SELECT a, COUNT(*) FROM (SELECT LAG(specialty) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on)) AS a FROM visits) GROUP BY a
+-- ok, not compared: DuckDB picks any order among ties
+SELECT SUM(LEAST(s, 300)) FROM (SELECT SUM(cost) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on) ROWS 1 PRECEDING) AS s FROM visits)
+-- ok, not compared: DuckDB picks any order among ties
+SELECT f, COUNT(*) FROM (SELECT patient_id, FIRST(specialty ORDER BY MONTH(visited_on)) AS f FROM visits GROUP BY patient_id) GROUP BY f
+-- ok, not compared: DuckDB picks any order among ties
+SELECT f, COUNT(*) FROM (SELECT patient_id, arg_max(referrer, MONTH(visited_on)) AS f FROM visits GROUP BY patient_id) GROUP BY f
+-- ok, not compared: DuckDB picks any order among ties

@@ -145,3 +145,10 @@ SELECT DISTINCT specialty FROM visits
 -- ok
 SELECT DISTINCT floor FROM specialties ORDER BY floor
 -- ok
+-- # whose rows an IN along the path may look at: a unit is one in each group's count
+SELECT code, COUNT(*) FROM items WHERE visit_id IN (SELECT visit_id FROM visits WHERE specialty = 'surgery') GROUP BY code
+-- ok
+SELECT code, COUNT(*) FROM items i WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.visit_id = i.visit_id AND v.specialty = 'oncology') GROUP BY code
+-- ok
+SELECT specialty, referrer, COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM items i WHERE i.visit_id = v.visit_id) GROUP BY specialty, referrer
+-- ok
