@@ -123,6 +123,9 @@ def _bounds(report: MeasurementReport, measure: Measure) -> str:
     between = _between(measure)
     if between is None:
         return ""
+    if measure.clamp is not None and measure.axis is not None:
+        low, high = (float(end * measure.axis.step) for end in measure.clamp)
+        return f"; a unit's whole sum is held within {low:g} to {high:g} ({report.because}: less noise than by rows)"
     return f"; values are held within {between}{f' ({report.because})' if report.because else ''}"
 
 

@@ -13,7 +13,7 @@ from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
 from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
-from dpsql.privacy.measure import half_width
+from dpsql.privacy.calibrate import half_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

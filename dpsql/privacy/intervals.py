@@ -9,24 +9,20 @@ All of it is post-processing.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.domain.types import NULL, REAL, Kind
 from dpsql.errors import Refused
-from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
+from dpsql.ir.expr import Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, Sort, inputs, with_inputs
 from dpsql.plan.stages import Measure, Noise, Stage
-from dpsql.privacy.measure import half_width
+from dpsql.privacy.calibrate import half_width
+from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measuring import number
-from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
-UNKNOWN = 1e150  # an end that division leaves open; products of two such are still finite
 OPEN = 1e100  # ends from here on are shown as NULL
-
-Ends = tuple[Expr, Expr]
 
 
 def with_intervals(stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids) -> tuple[tuple[Stage, ...], Node]:
@@ -146,180 +142,3 @@ def _shown(expr: Expr, end: Expr, let: Steps) -> Expr:
     closed = let("less", let("abs", end), number(Fraction(OPEN)))
     present = let("is_not_null", expr)
     return let("case", let("and", present, closed), end, Literal(None, NULL))
-
-
-# --- interval arithmetic ----------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Steps:
-    """Intermediate values with names, so that an end that is used twice is written once. A step reads those before it."""
-
-    ids: Ids
-    named: dict[Expr, Field] = field(default_factory=dict)
-    depths: dict[int, int] = field(default_factory=dict)
-
-    def __call__(self, function: str, *args: Expr) -> Expr:
-        return self.name(functions.make(function, args, at=None))
-
-    def name(self, expr: Expr) -> Expr:
-        if isinstance(expr, Column | Literal):
-            return expr
-        if expr not in self.named:
-            made = self.ids.field("", expr.type)
-            self.depths[made.id] = 1 + max((self.depths.get(id_, 0) for id_ in columns_of(expr)), default=0)
-            self.named[expr] = made
-        return self.named[expr].column()
-
-    def real(self, expr: Expr) -> Expr:
-        return expr if expr.type == REAL else self.name(functions.make("try_cast", (expr,), at=None, to=REAL))
-
-    def levels(self) -> tuple[tuple[tuple[Field, Expr], ...], ...]:
-        """Steps that read one another are on different levels, in order."""
-        deepest = max(self.depths.values(), default=0)
-        steps = [(made, expr) for expr, made in self.named.items()]
-        return tuple(tuple(s for s in steps if self.depths[s[0].id] == level) for level in range(1, deepest + 1))
-
-
-def interval_of(expr: Expr, widths: Mapping[int, Fraction], let: Steps) -> Ends | None:
-    """(low, high) such that expr is between them whenever each measurement is within its width of what is released; None
-    where a function has no rule."""
-    match expr:
-        case Column():
-            value = let.real(expr)
-            width = widths.get(expr.id)
-            if width is None:
-                return (value, value)
-            return let("subtract", value, number(width)), let("add", value, number(width))
-        case Literal():
-            return (let.real(expr), let.real(expr)) if expr.type.is_numeric else None
-        case Call(function="case"):
-            return _branches(expr.args[1::2] + expr.args[-1:], widths, let)
-        case Call(function="coalesce"):
-            return _branches(expr.args, widths, let)
-        case Call(function=function):
-            rule = RULES.get(function)
-            if rule is None:
-                return None
-            parts = [interval_of(arg, widths, let) for arg in expr.args[: ARGUMENTS.get(function, len(expr.args))]]
-            known = [part for part in parts if part is not None]
-            return rule(known, let) if len(known) == len(parts) else None
-        case _:
-            return None
-
-
-def _branches(values: tuple[Expr, ...], widths: Mapping[int, Fraction], let: Steps) -> Ends | None:
-    """Whichever branch is taken: a condition that was true of the noisy values may not be of the others. NULL branches
-    only say when there is no value."""
-    taken = [interval_of(value, widths, let) for value in dict.fromkeys(values) if value.type != NULL]
-    known = [ends for ends in taken if ends is not None]
-    if len(known) < len(taken) or not known:
-        return None
-    if len(known) == 1:
-        return known[0]
-    return let("least", *(low for low, _ in known)), let("greatest", *(high for _, high in known))
-
-
-def _add(parts: list[Ends], let: Steps) -> Ends:
-    (a, b), (c, d) = parts
-    return let("add", a, c), let("add", b, d)
-
-
-def _subtract(parts: list[Ends], let: Steps) -> Ends:
-    (a, b), (c, d) = parts
-    return let("subtract", a, d), let("subtract", b, c)
-
-
-def _negate(parts: list[Ends], let: Steps) -> Ends:
-    ((low, high),) = parts
-    return let("negate", high), let("negate", low)
-
-
-def _multiply(parts: list[Ends], let: Steps) -> Ends:
-    one, other = parts
-    if one == other:
-        return _square(one, let)
-    constant = next((n for n in (0, 1) if parts[n][0] == parts[n][1]), None)
-    if constant is not None:  # two products are enough
-        value, (low, high) = parts[constant][0], parts[1 - constant]
-        products = [let("multiply", value, low), let("multiply", value, high)]
-    else:
-        products = [let("multiply", x, y) for x in one for y in other]
-    return let("least", *products), let("greatest", *products)
-
-
-def _square(ends: Ends, let: Steps) -> Ends:
-    low, high = ends
-    nearest = let("greatest", low, let("negate", high), number(Fraction(0)))
-    farthest = let("greatest", let("abs", low), let("abs", high))
-    return let("multiply", nearest, nearest), let("multiply", farthest, farthest)
-
-
-def _divide(parts: list[Ends], let: Steps) -> Ends:
-    """Open on both sides where the divisor may be 0."""
-    (low, high), (first, last) = parts
-    constant = first == last
-    zero = number(Fraction(0))
-    away = let("or", let("greater", first, zero), let("less", last, zero))
-    ratios = [let("divide", x, y) for x in (low, high) for y in ((first,) if constant else (first, last))]
-    open_low, open_high = Literal(-UNKNOWN, REAL), Literal(UNKNOWN, REAL)
-    return (
-        let("case", away, let("least", *ratios), open_low),
-        let("case", away, let("greatest", *ratios), open_high),
-    )
-
-
-def _least(parts: list[Ends], let: Steps) -> Ends:
-    return let("least", *(low for low, _ in parts)), let("least", *(high for _, high in parts))
-
-
-def _greatest(parts: list[Ends], let: Steps) -> Ends:
-    return let("greatest", *(low for low, _ in parts)), let("greatest", *(high for _, high in parts))
-
-
-def _sqrt(parts: list[Ends], let: Steps) -> Ends:
-    ((low, high),) = parts
-    zero = number(Fraction(0))
-    return let("sqrt", let("greatest", low, zero)), let("sqrt", let("greatest", high, zero))
-
-
-def _abs(parts: list[Ends], let: Steps) -> Ends:
-    ((low, high),) = parts
-    nearest = let("greatest", low, let("negate", high), number(Fraction(0)))
-    return nearest, let("greatest", let("abs", low), let("abs", high))
-
-
-def _rising(function: str) -> Callable[[list[Ends], Steps], Ends]:
-    def rule(parts: list[Ends], let: Steps) -> Ends:
-        ((low, high),) = parts
-        return let(function, low), let(function, high)
-
-    return rule
-
-
-def _rounded(parts: list[Ends], let: Steps) -> Ends:
-    """Rounding to any number of places, casts and truncation move a value by at most the distance of whole numbers."""
-    ((low, high),) = parts
-    return let("floor", low), let("ceil", high)
-
-
-RULES: Mapping[str, Callable[[list[Ends], Steps], Ends]] = {
-    "add": _add,
-    "subtract": _subtract,
-    "negate": _negate,
-    "multiply": _multiply,
-    "divide": _divide,
-    "least": _least,
-    "greatest": _greatest,
-    "sqrt": _sqrt,
-    "abs": _abs,
-    "floor": _rising("floor"),
-    "ceil": _rising("ceil"),
-    "exp": _rising("exp"),
-    "round": _rounded,
-    "trunc": _rounded,
-    "cast": _rounded,
-    "try_cast": _rounded,
-    "nullif": lambda parts, let: parts[0],
-}
-ARGUMENTS = {"round": 1, "nullif": 1}  # how many of a call's arguments have an interval

@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
-from dpsql.domain.facts import Domain
-from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
-from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import Column, Expr, Literal, place, walk
+from dpsql.errors import Span
+from dpsql.ir.expr import Column, Expr, Literal
 from dpsql.ir.nodes import Field
 from dpsql.plan.stages import Axis, Measure, MeasureKind
 from dpsql.privacy import sensitivity
-from dpsql.privacy.sensitivity import ValueGrid
-from dpsql.sql import functions
+from dpsql.privacy.axes import Axes
 from dpsql.sql.bind.context import Ids
-
-PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT
-SHARE_LIMIT = 2**86  # one unit's share; 2^40 of them add up within a HUGEINT
-ROW_LIMIT = 2**20  # rows of an unbounded column are clamped to this many times their unit's bounds
 
 Sums = Mapping[int, tuple[Fraction, Fraction]]
 
 
-@dataclass(slots=True)
-class Measuring:
-    """The measurements of one stage. `describe` prints an expression as the analyst would know it.
+@dataclass(slots=True, kw_only=True)
+class Measuring(Axes):
+    """The measurements of one stage.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
     a column add up to in a group, by column id. one_count: the unit count may serve as a count of rows.
     """
 
     ids: Ids
-    domains: Mapping[int, Domain]
-    max_rows: int
-    describe: Callable[[Expr], str]
     same_unit: frozenset[int] = frozenset()
     groups: int | None = 1
     one_count: bool = True
@@ -100,7 +90,7 @@ class Measuring:
                     because=self.domain(arg).because + ("" if whole is None else ", less noise than the unit's sum"),
                 )
         else:
-            axis = self._axis_of_sum(arg, whole, at)
+            axis = self.axis_of_sum(arg, whole, at)
             clamp = _clamp(whole, axis)
         return self.add(
             "sum",
@@ -109,14 +99,14 @@ class Measuring:
             where=where,
             step=axis.step,
             clamp=clamp,
-            row_bound=max(abs(axis.low), abs(axis.high)),
+            row_bound=max(1, sensitivity.clamped(*clamp)),  # of a unit: its rows are clamped together
             sensitivity=sensitivity.clamped(*clamp),
             because=because,
         )
 
     def centred(self, arg: Expr, where: Expr | None = None) -> Measure:
         """Σ (arg − mid), mid the middle of arg's bounds."""
-        coarse = self.find("centred", self._squared_axis(arg), where)
+        coarse = self.find("centred", self.squared_axis(arg), where)
         if coarse is not None and arg.type.kind is Kind.REAL:  # a variance has it: rows·step away from the finer one
             return coarse
         return self.centred_on(self.axis(arg), where=where)
@@ -183,87 +173,9 @@ class Measuring:
         found = (m for m in self.measures if (m.kind, m.axis, m.where, m.needs) == (kind, axis, where, ()))
         return next(found, None)
 
-    def domain(self, expr: Expr) -> Domain:
-        return functions.infer(expr, self.domains)[1]
-
     def nullable(self, *exprs: Expr) -> tuple[Expr, ...]:
         """Those that may be NULL, once each, in an order of their own: (x, y) and (y, x) ask for the same rows."""
         return tuple(sorted((e for e in dict.fromkeys(exprs) if self.domain(e).nullable), key=self.describe))
-
-    def axis(self, arg: Expr) -> Axis:
-        """The argument on its value grid; refused without finite bounds, with the two ways to mend it."""
-        domain = self._bounded(arg)
-        grid = sensitivity.value_grid(domain.type, domain.interval)
-        row_bound = max(abs(grid.low), abs(grid.high), grid.width)
-        if row_bound >= PIECE_LIMIT or row_bound * self.max_rows >= SHARE_LIMIT:
-            raise self.too_wide(arg)
-        return _on(arg, grid)
-
-    def moment_axis(self, arg: Expr) -> Axis:
-        """The same, coarse enough for second moments."""
-        axis = self._squared_axis(arg)
-        if axis is None or axis.width**2 * self.max_rows >= SHARE_LIMIT:
-            self._bounded(arg)
-            raise self.too_wide(arg)
-        return axis
-
-    def _squared_axis(self, arg: Expr) -> Axis | None:
-        domain = self.domain(arg)
-        if not domain.interval.is_finite or domain.type.kind not in NUMBERS:
-            return None
-        if not sensitivity.representable(domain.type, domain.interval):
-            return None
-        return _on(arg, sensitivity.moment_grid(domain.type, domain.interval))
-
-    def _bounded(self, arg: Expr) -> Domain:
-        domain = self.domain(arg)
-        if domain.type.kind not in NUMBERS:
-            raise SqlError(f"{domain.type} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
-        if not domain.interval.is_finite:
-            raise self.unbounded(arg, "A sum or average needs to know how much one row can add.")
-        if not sensitivity.representable(domain.type, domain.interval):
-            raise self.too_wide(arg)
-        return domain
-
-    def _axis_of_sum(self, arg: Expr, whole: tuple[Fraction, Fraction], at: Span | None) -> Axis:
-        """An axis for a column without bounds whose unit's sum has some: each row within ±2^20 times those."""
-        type_ = self.domain(arg).type
-        if type_.kind not in NUMBERS:
-            raise SqlError(f"{type_} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
-        far = max(abs(end) for end in whole)
-        if not sensitivity.representable(type_, Interval(-far * ROW_LIMIT, far * ROW_LIMIT)):
-            raise self.too_wide(arg)
-        step = sensitivity.value_grid(type_, Interval(-far, far)).step
-        reach = min(int(far / step) * ROW_LIMIT, PIECE_LIMIT - 1)
-        if reach * self.max_rows >= SHARE_LIMIT:
-            raise self.too_wide(arg)
-        return Axis(arg=arg, step=step, low=-reach, high=reach)
-
-    def too_wide(self, arg: Expr) -> Refused:
-        return Refused(
-            f"the bounds of {self.describe(arg)} are too wide to sum exactly",
-            code=131,
-            at=place(arg),
-            why="Sums are exact 128-bit integers (and their squares doubles); these bounds and caps do not fit.",
-            fix="Narrow the bounds, or clamp: LEAST(GREATEST(x, low), high).",
-        )
-
-    def unbounded(self, arg: Expr, why: str) -> Refused:
-        columns = dict.fromkeys(
-            part.name
-            for part in walk(arg)
-            if isinstance(part, Column) and part.id in self.domains and not self.domains[part.id].interval.is_finite
-        )
-        names = " and ".join(f'"{name}"' for name in columns if name)
-        shown = self.describe(arg)
-        return Refused(
-            f"column {names} has no bounds" if names and len(columns) == 1 else f"{shown} has no bounds",
-            code=103,
-            at=place(arg),
-            why=why,
-            fix=f"Add `lower:` and `upper:` to {names or 'its columns'} in the metadata, "
-            f"or clamp it: LEAST(GREATEST({shown}, 0), 100).",
-        )
 
     def filter(self, where: Expr | None) -> str:
         return "" if where is None else f" where {self.describe(where)}"
@@ -314,13 +226,6 @@ class Measuring:
         )
         self.measures.append(measure)
         return measure
-
-
-NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN)
-
-
-def _on(arg: Expr, grid: ValueGrid) -> Axis:
-    return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 
 
 def _clamp(whole: tuple[Fraction, Fraction], axis: Axis) -> tuple[int, int]:
