@@ -1,0 +1,208 @@
+"""One table, however it is stored, gives one answer: files of both kinds, globs, databases, awkward frames."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpsql
+from dpsql.testing import exact
+
+COLUMNS = {
+    "u": "text",
+    "word": "text",
+    "whole": {"type": "integer", "lower": 0, "upper": 10},
+    "price": {"type": "decimal(6, 2)", "lower": 0, "upper": 500},
+    "share": {"type": "real", "lower": 0, "upper": 1},
+    "yes": "boolean",
+    "day": {"type": "date", "lower": "2020-01-01", "upper": "2020-12-31"},
+    "moment": {"type": "timestamp", "lower": "2020-01-01", "upper": "2020-12-31"},
+}
+ROWS = [
+    ("ann", "a, b", 1, "1.50", 0.25, True, "2020-01-02", "2020-01-02 10:00:00"),
+    ("ann", "it's", 2, "2.25", 0.5, False, "2020-02-03", "2020-02-03 11:30:00"),
+    ("bob", 'say "x"', 3, "99.99", 1.0, True, "2020-02-03", "2020-02-03 11:30:00"),
+    ("cid", "é", 10, "0.01", 0.0, None, "2020-12-31", "2020-06-30 00:00:00"),
+    ("dan", None, None, None, None, True, None, None),
+]
+SQL = (
+    "SELECT word, COUNT(*), SUM(whole), SUM(price), SUM(share), COUNT(yes), MIN(day), MAX(moment) FROM t GROUP BY word",
+    "SELECT yes, EXTRACT(month FROM day) AS m, COUNT(DISTINCT u), COUNT(moment) FROM t GROUP BY yes, m ORDER BY ALL",
+    "SELECT date_trunc('hour', moment) AS h, COUNT(*) FROM t WHERE day = DATE '2020-02-03' GROUP BY h",
+)
+
+
+def catalog(folder: Path, source: object = None, **table: object) -> Path:
+    """A YAML file (JSON is YAML) beside the data."""
+    import json
+
+    spec = {"unit": "u", "max_groups": 100, "max_rows": 100, "columns": COLUMNS, **table}
+    if source is not None:
+        spec["source"] = source
+    path = folder / "catalog.yaml"
+    path.write_text(json.dumps({"dataset": "s", "unit": "p", "budget": {"epsilon": 9}, "tables": {"t": spec}}))
+    return path
+
+
+def answers(path: Path, source: object = None) -> list[list[tuple[object, ...]]]:
+    connection = exact(path, source=source)
+    try:
+        return [sorted(connection.execute(sql).fetchall(), key=repr) for sql in SQL]
+    finally:
+        connection.close()
+
+
+def table() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE t (u VARCHAR, word VARCHAR, whole INTEGER, price DECIMAL(6, 2), share DOUBLE, yes BOOLEAN,"
+        " day DATE, moment TIMESTAMP)"
+    )
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ROWS)
+    return connection
+
+
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[list[tuple[object, ...]]]:
+    folder = tmp_path_factory.mktemp("wanted")
+    with table() as connection:
+        connection.execute(f"COPY t TO '{folder / 'one.parquet'}'")
+    found = answers(catalog(folder, "one.parquet"))
+    counted = sorted((row[1] for row in found[0]), key=repr)
+    assert counted == [1, 1, 1, 1, 1]
+    assert (sum(row[2] or 0 for row in found[0]), sum(row[3] or 0 for row in found[0])) == (
+        16,
+        decimal.Decimal("103.75"),
+    )
+    return found
+
+
+def parquet_folder(folder: Path) -> Path:
+    with table() as connection:
+        (folder / "parts").mkdir()
+        for i in range(len(ROWS)):
+            connection.execute(f"COPY (SELECT * FROM t LIMIT 1 OFFSET {i}) TO '{folder / 'parts' / f'{i}.parquet'}'")
+    return catalog(folder, "parts/*.parquet")
+
+
+def parquet_list(folder: Path) -> Path:
+    """Two files whose columns stand in different orders."""
+    with table() as connection:
+        connection.execute(f"COPY (SELECT * FROM t LIMIT 2) TO '{folder / 'a.parquet'}'")
+        turned = "SELECT moment, day, yes, share, price, whole, word, u FROM t LIMIT 9 OFFSET 2"
+        connection.execute(f"COPY ({turned}) TO '{folder / 'b.parquet'}'")
+    return catalog(folder, ["a.parquet", "b.parquet"])
+
+
+def csv_default(folder: Path) -> Path:
+    with table() as connection:
+        connection.execute(f"COPY t TO '{folder / 't.csv'}' (HEADER, DELIMITER ',')")
+    return catalog(folder, "t.csv")
+
+
+def csv_of_its_own(folder: Path) -> Path:
+    lines = ["u;word;whole;price;share;yes;day;moment"]
+    for u, word, whole, price, share, yes, day, at in ROWS:
+        written_at = None if at is None else dt.datetime.fromisoformat(at).strftime("%d.%m.%Y %H:%M")
+        date = None if day is None else dt.date.fromisoformat(day).strftime("%d.%m.%Y")
+        quoted = None if word is None else "'" + word.replace("'", "''") + "'"
+        cells = (u, quoted, whole, price, share, None if yes is None else str(yes).lower(), date, written_at)
+        lines.append(";".join("" if cell is None else str(cell) for cell in cells))
+    (folder / "t.csv").write_text("\n".join(lines) + "\nbroken;line\n", encoding="utf-8")
+    written = {"delimiter": ";", "quote": "'", "escape": "'", "date_format": "%d.%m.%Y"}
+    return catalog(folder, "t.csv", format={**written, "timestamp_format": "%d.%m.%Y %H:%M"})
+
+
+def database(folder: Path) -> Path:
+    with table() as connection:
+        connection.execute(f"ATTACH '{folder / 'd.duckdb'}' AS d")
+        connection.execute("CREATE SCHEMA d.own")
+        connection.execute("CREATE TABLE d.own.t AS FROM t")
+    return catalog(folder, {"database": "d.duckdb", "table": "own.t"})
+
+
+@pytest.mark.parametrize("stored", [parquet_folder, parquet_list, csv_default, csv_of_its_own, database])
+def test_stored(stored: Callable[[Path], Path], tmp_path: Path, wanted: list[list[tuple[object, ...]]]) -> None:
+    assert answers(stored(tmp_path)) == wanted
+
+
+def pandas_objects() -> object:
+    """Every cell a Python object: str, bytes, Decimal, date, datetime, None."""
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+    for row in ROWS:
+        u, word, whole, price, share, yes, day, at = row
+        columns["u"].append(u.encode())
+        columns["word"].append(word)
+        columns["whole"].append(whole)
+        columns["price"].append(None if price is None else decimal.Decimal(price))
+        columns["share"].append(share)
+        columns["yes"].append(yes)
+        columns["day"].append(None if day is None else dt.date.fromisoformat(day))
+        columns["moment"].append(None if at is None else dt.datetime.fromisoformat(at))
+    return pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
+
+
+def pandas_typed() -> object:
+    """Categories, nullable dtypes, a timezone."""
+    frame = pandas_objects()
+    assert isinstance(frame, pd.DataFrame)
+    frame["u"] = pd.Series([row[0] for row in ROWS], dtype="category")
+    frame["word"] = pd.Series([row[1] for row in ROWS], dtype="string")
+    frame["whole"] = frame["whole"].astype("Int16")
+    frame["share"] = frame["share"].astype("Float64")
+    frame["yes"] = frame["yes"].astype("boolean")
+    at = pd.to_datetime(pd.Series([row[7] for row in ROWS]))
+    frame["moment"] = at.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    return frame
+
+
+def arrow() -> object:
+    frame = pandas_typed()
+    assert isinstance(frame, pd.DataFrame)
+    return pa.Table.from_pandas(frame)
+
+
+def arrays() -> object:
+    frame = pandas_objects()
+    assert isinstance(frame, pd.DataFrame)
+    return {name: np.asarray(frame[name], dtype=object) for name in frame}
+
+
+def relation() -> object:
+    return table().table("t")
+
+
+@pytest.mark.parametrize("made", [pandas_objects, pandas_typed, arrow, arrays, relation])
+def test_frames(made: Callable[[], object], tmp_path: Path, wanted: list[list[tuple[object, ...]]]) -> None:
+    assert answers(catalog(tmp_path), {"t": made()}) == wanted
+
+
+HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+
+
+def test_a_database_that_another_process_writes_to(tmp_path: Path) -> None:
+    path = database(tmp_path)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "d.duckdb")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdin is not None and holder.stdout is not None
+    try:
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(dpsql.Error) as caught:
+            answers(path)
+        assert caught.value.code == "DPSQL-304"
+    finally:
+        holder.stdin.close()
+        holder.wait()
+        holder.stdout.close()
+    assert answers(path)
