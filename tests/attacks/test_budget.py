@@ -90,6 +90,11 @@ def test_parameters_are_part_of_the_question(conn: dpsql.Connection[Any]) -> Non
         "SELECT town, COUNT(*) AS n, SUM(x) FROM visits GROUP BY town",
         "SELECT kind, AVG(x), COUNT(DISTINCT id), VAR_POP(x) FROM visits GROUP BY kind",
         "SELECT COUNT(*) FROM visits WHERE x > (SELECT AVG(x) FROM visits)",
+        "SELECT kind, MEDIAN(x), MIN(x), MODE(kind) FROM visits GROUP BY kind",
+        "SELECT kind, town, COUNT(*) FROM visits GROUP BY ROLLUP (kind, town)",
+        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(top_k=true) kind, COUNT(*) FROM visits GROUP BY kind"
+        " ORDER BY COUNT(*) DESC LIMIT 2",
+        "SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM visits) AS a, (SELECT SUM(x) AS n FROM visits) AS b",
     ],
 )
 def test_a_repeat_gives_the_same_rows_to_the_bit(conn: dpsql.Connection[Any], sql: str) -> None:
