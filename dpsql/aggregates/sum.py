@@ -54,8 +54,9 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
 
 SUM = Aggregate(
     name="sum",
-    signature="SUM(x)",
-    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past max_rows are scaled down.",
+    signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
+    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past max_rows are scaled down. "
+    "Or bound what a person adds in all: the one with less noise is used, as EXPLAIN says.",
     result=result,
     measure=_measure,
     order=2,

@@ -97,7 +97,7 @@ def test_the_distribution_of_the_most_frequent(row: list[int]) -> None:
 def test_the_distribution_of_halving(row: list[int]) -> None:
     """Two fractions: the first of all rows, then the second among the rows after it, at what fraction of those it is."""
     one, other = Fraction(1, 4), Fraction(3, 4)
-    count, tries = len(row), 20_000
+    count, tries = len(row), 6_000
     chances = np.zeros(count * count)
     first_round = by_definition(quantile_scores(row, one), Fraction(1), 2 * 3)
     for first, chance in enumerate(first_round):
