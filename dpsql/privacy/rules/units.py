@@ -126,6 +126,9 @@ def _missing(left: tuple[str, ...], right: tuple[str, ...], catalog: Catalog) ->
             links = steps.get(fold(other)) or back.get(fold(one)) or _meeting(steps, back)
             if links:
                 return " AND ".join(sorted(f"{a}.{b} = {c}.{d}" for (a, b), (c, d) in links))
+    if left[0] == right[0]:
+        column = _unit_of(left[0], catalog).removeprefix(f"{left[0]}.")
+        return f"a.{column} = b.{column}, where a and b are the two names of {left[0]}"
     return f"{_unit_of(left[0], catalog)} = {_unit_of(right[0], catalog)}"
 
 

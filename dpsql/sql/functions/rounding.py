@@ -14,7 +14,7 @@ from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.model import Args, Domains, Function, expect, integer_constant
 from dpsql.sql.functions.numbers import NUMBERS, fitted, inside
 from dpsql.sql.functions.result import result
-from dpsql.sql.functions.sets import Inexact, mapped
+from dpsql.sql.functions.sets import RANGE_LIMIT, Inexact, mapped
 
 Round = Callable[[Fraction], int]
 
@@ -54,6 +54,18 @@ def _places(call: Call) -> int:
     return digits.value if isinstance(digits, Literal) and isinstance(digits.value, int) else 0
 
 
+def _tens(found: Interval, call: Call, places: int) -> tuple[Atom, ...] | None:
+    """What rounding to tens, hundreds… can answer between two ends: their multiples; None if they are many or endless."""
+    if places >= 0 or not found.is_finite or max(abs(end) for end in found.ends()) > 2**53:
+        return None
+    step = 10**-places
+    first, last = (int(end / step) for end in found.ends())  # the ends are multiples themselves
+    if last - first >= RANGE_LIMIT:
+        return None
+    values = (n * step for n in range(first, last + 1))
+    return tuple(float(v) if call.type.kind is Kind.REAL else v for v in values)
+
+
 def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
     """A rule that goes to a neighbouring multiple of 10^-places; it keeps order, so it may be applied to the ends."""
 
@@ -86,7 +98,9 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
             call,
             domains,
             interval=found,
-            keys=mapped(apply, domains[:1]) if not _kept_as_is(call, places) else domains[0].keys,
+            keys=domains[0].keys
+            if _kept_as_is(call, places)
+            else mapped(apply, domains[:1]) or _tens(found, call, places),
             integral=whole,
         )
 

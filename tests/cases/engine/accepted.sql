@@ -94,3 +94,8 @@ none | SELECT COUNT(*) FROM visits WHERE age > (SELECT MAX(age) FROM visits WHER
 none | SELECT COUNT(*) FROM visits QUALIFY row_number() OVER () = 1
 none | SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=U) COUNT(*) FROM visits
 402600 | SELECT age, kids, d, COUNT(*) FROM visits GROUP BY age, kids, d
+11 | SELECT ROUND(pay, -2) AS k, COUNT(*) FROM visits WHERE pay IS NOT NULL GROUP BY k
+12 | SELECT ROUND(pay, -2) AS k, COUNT(*) FROM visits GROUP BY k
+11 | SELECT ROUND(age, -1) AS k, COUNT(*) FROM visits GROUP BY k
+11 | SELECT ROUND(price, -1) AS k, COUNT(*) FROM visits WHERE price >= 0 GROUP BY k
+1001 | SELECT ROUND(code, -3) AS k, COUNT(*) FROM visits WHERE code IS NOT NULL GROUP BY k
