@@ -6,11 +6,12 @@ from pathlib import Path
 
 from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.ledger_open import Changes
 from dpsql.catalog.model import Catalog
 from dpsql.errors import InterfaceError
 
 
-def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, strict_caps: bool) -> Ledger:
+def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, changes: Changes) -> Ledger:
     beside = _beside(catalog)
     path = ledger_path_of(catalog)
     if given is not None:
@@ -28,7 +29,7 @@ def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, 
                 fix="Leave ledger= out, or ask the owner to name one in the metadata.",
             )
         path = wanted
-    return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, strict_caps=strict_caps)
+    return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, changes=changes)
 
 
 def ledger_path_of(catalog: Catalog) -> Path | None:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.ledger_open import Changes
 from dpsql.catalog.budget import with_budget
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
@@ -284,10 +285,12 @@ def open_session(
     threads: int | None = None,
 ) -> Session:
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
+    by_owner = described.budget.capped
     if budget is not None:
         described = with_budget(described, budget)
     given = overrides(described, source)
-    book = None if exact else open_ledger(described, ledger, new_epoch=new_epoch, strict_caps=strict_caps)
+    changes: Changes = "none" if strict_caps else "any" if by_owner else "tighter"
+    book = None if exact else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)
     return Session(
         catalog=described,
         ledger=book,

@@ -26,7 +26,7 @@ from dpsql.accounting.ledger_chain import (
     Head,
     rows_digest,
 )
-from dpsql.accounting.ledger_open import Opened, begin, ledger_exists, memory_store
+from dpsql.accounting.ledger_open import Changes, Opened, begin, ledger_exists, memory_store
 from dpsql.accounting.ledger_reckoning import Reckoning
 from dpsql.accounting.ledger_repeats import Question, repeated, retried, stored
 from dpsql.accounting.ledger_rows import Reading, Writing, tampered
@@ -84,14 +84,14 @@ class Ledger:
         account: Account,
         *,
         new_epoch: bool = False,
-        strict_caps: bool = False,
+        changes: Changes = "any",
         timeout: float = TIMEOUT,
         clock: Callable[[], int] = _now,
     ) -> Ledger:
         """Continue the ledger at the path, or begin it. path None: in memory, one per dataset and process.
 
-        new_epoch: start the budget over, on record (the owner's word only). strict_caps: refuse a budget that differs
-        from the one on record. timeout: seconds to wait for other processes' charges.
+        new_epoch: start the budget over, on record (the owner's word only). changes: which changes of the account on
+        record are taken over. timeout: seconds to wait for other processes' charges.
         """
         store = (
             memory_store(account.dataset, lambda: Store(None, timeout=timeout, crash_point=_crash))
@@ -99,7 +99,7 @@ class Ledger:
             else Store(path, timeout=timeout, crash_point=_crash)
         )
         try:
-            opened = begin(store, account, new_epoch=new_epoch, strict_caps=strict_caps, clock=clock)
+            opened = begin(store, account, new_epoch=new_epoch, changes=changes, clock=clock)
         except BaseException:
             if path is not None:
                 store.close()

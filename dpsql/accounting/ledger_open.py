@@ -6,7 +6,9 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 from dpsql.accounting.account import Account
 from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, EPOCH_SCOPE, now_after, post
@@ -36,17 +38,22 @@ def memory_store(dataset: str, make: Callable[[], Store]) -> Store:
         return _MEMORY[dataset]
 
 
-def begin(store: Store, account: Account, *, new_epoch: bool, strict_caps: bool, clock: Callable[[], int]) -> Opened:
+Changes = Literal["any", "tighter", "none"]
+"""Which changes of the account on record opening takes over: the owner's catalog may make any; what a caller says where the
+owner says nothing can only get tighter; frames of a process that share an account make none."""
+
+
+def begin(store: Store, account: Account, *, new_epoch: bool, changes: Changes, clock: Callable[[], int]) -> Opened:
     """Continue the ledger's account, or start one: on an empty ledger, or because the owner said --new-epoch.
 
-    strict_caps: another budget for the same dataset is refused instead of taking its place.
+    changes: another budget for the same dataset takes its place, or is refused.
     """
     with store.write("open", start_over=new_epoch) as writing:
         tip = writing.tip()
         if tip is None or new_epoch:
             return _start(writing, tip, account, now_after(tip, clock))
         _check_dataset(writing, tip, account, store.name)
-        return _continue(writing, tip, account, strict_caps, now_after(tip, clock))
+        return _continue(writing, tip, account, changes, now_after(tip, clock))
 
 
 def _start(writing: Writing, tip: Entry | None, account: Account, time: int) -> Opened:
@@ -75,18 +82,19 @@ def _check_dataset(writing: Writing, tip: Entry, account: Account, name: str) ->
         )
 
 
-def _continue(writing: Writing, tip: Entry, account: Account, strict_caps: bool, time: int) -> Opened:
+def _continue(writing: Writing, tip: Entry, account: Account, changes: Changes, time: int) -> Opened:
     recorded = writing.latest(tip.epoch, ACCOUNT_SCOPE)
     before = recorded.detail if recorded is not None and recorded.detail is not None else ""
     text = account.to_json()
     if text == before:
         return Opened(epoch=tip.epoch, notices=())
-    if strict_caps:
+    if changes == "none" or (changes == "tighter" and _is_looser(account, Account.from_json(before))):
         raise LedgerError(
             f"dataset {account.dataset!r} already has another budget",
             code=411,
-            why="Unnamed frames of a process share one account; opening it again does not change its budget.",
-            fix="Give the same budget, or give this data its own `dataset=` name.",
+            why="Opening it again, with another `budget=` or with none, does not give it more.",
+            fix="Give the same budget; the owner may raise it with `dpsql budget grant`. Other data has its own "
+            "`dataset=` name.",
         )
     spent = writing.latest(tip.epoch, dataset_scope("all")) is not None
     if spent and Account.from_json(before).accounting != account.accounting:
@@ -98,6 +106,16 @@ def _continue(writing: Writing, tip: Entry, account: Account, strict_caps: bool,
         )
     post(writing, Entry(n=0, epoch=tip.epoch, kind="account", time=time, detail=text))
     return Opened(epoch=tip.epoch, notices=(_changed(before, text),))
+
+
+def _is_looser(new: Account, old: Account) -> bool:
+    """Whether the new account allows anything that the old one does not."""
+
+    def above(new_cap: Fraction | None, old_cap: Fraction | None) -> bool:
+        return old_cap is not None and (new_cap is None or new_cap > old_cap)
+
+    renewed = new.per is not None and new.per != old.per
+    return renewed or above(new.total[0], old.total[0]) or above(new.total[1], old.total[1])
 
 
 def _changed(before: str, after: str) -> str:

@@ -348,6 +348,27 @@ def test_a_dataset_without_a_budget_says_so_in_every_result(tmp_path: Path) -> N
         assert spent(conn) == 1000 and conn.budget.left.epsilon is None
 
 
+def test_budget_of_connect_gets_no_larger_by_connecting_again(tmp_path: Path) -> None:
+    save(tmp_path, range(20))
+    yaml = tmp_path / "smartnoise.yaml"
+    yaml.write_text(
+        "db:\n  '':\n    visits:\n      max_ids: 1\n      rows: 20\n      id: {private_id: true, type: int}\n"
+        "      x: {type: int, lower: 0, upper: 10}\n"
+    )
+
+    def connect(**options: Any) -> dpsql.Connection[Any]:
+        return dpsql.connect(yaml, source=tmp_path / "visits.parquet", epsilon=1, **options)
+
+    with connect(budget=2) as conn:
+        conn.execute("SELECT COUNT(*) FROM visits")
+    for looser in (3, {"epsilon": 2}, {"epsilon": 2, "delta": 1e-5}, {"epsilon": 1, "delta": 0, "per": "month"}, None):
+        with pytest.raises(dpsql.LedgerError) as refused:
+            connect(budget=looser)
+        assert refused.value.code == "DPSQL-411"
+    with connect(budget=1.5) as conn:
+        assert conn.budget.left.epsilon == 0.5 and conn.notices
+
+
 # --- caps of analysts, sub-budgets, months
 
 

@@ -98,11 +98,11 @@ def test_memory_ledgers_of_a_dataset_are_one() -> None:
     first = Ledger.open(None, account)
     first.reserve(charge("0.75"))
     first.close()
-    second = Ledger.open(None, account, strict_caps=True)
+    second = Ledger.open(None, account, changes="none")
     assert second.balance().left.epsilon == Fraction(1, 4)
     assert second.verify() is None
     with pytest.raises(LedgerError) as caught:
-        Ledger.open(None, replace(account, epsilon=Fraction(9)), strict_caps=True)
+        Ledger.open(None, replace(account, epsilon=Fraction(9)), changes="none")
     assert caught.value.code == "DPSQL-411"
     assert Ledger.open(None, replace(account, dataset="memory-two")).balance().left.epsilon == 1
 
