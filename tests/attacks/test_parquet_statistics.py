@@ -1,0 +1,81 @@
+"""Parquet's statistics leave NaN out. If the engine believed them, one person's row would change how others are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpsql.query import check
+from dpsql.testing import Replayer, compare, exact
+
+NAN, INF = float("nan"), float("inf")
+OTHERS = [(unit, cell) for unit in range(2, 50) for cell in (NAN, 1.0, 100.0)]
+# what one person must hold to change the file's statistics: nothing above 100, an infinity, only NaN
+ONE = {"infinite": [INF, 5.0], "nan": [NAN], "far": [1e300]}
+DECLARED: dict[str, dict[str, Any]] = {
+    "bounded": {"type": "real", "lower": 0, "upper": 200},
+    "unbounded": {"type": "real"},
+    "required": {"type": "real", "lower": 0, "upper": 200, "nullable": False},
+    "integer": {"type": "integer", "lower": 0, "upper": 200, "nullable": False},
+    "decimal": {"type": "decimal(9, 2)", "lower": 0, "upper": 200},
+    "text": {"type": "text"},
+}
+QUERIES = (
+    "SELECT COUNT(*), COUNT(x) FROM t",
+    "SELECT COUNT(*) FROM t WHERE x IS NULL",
+    "SELECT COUNT(*) FROM t WHERE x IS NOT NULL",
+    "SELECT COUNT(*) FROM t WHERE TRY_CAST(x AS DOUBLE) <= 100",
+    "SELECT COUNT(*) FROM t WHERE TRY_CAST(x AS DOUBLE) > 150",
+    "SELECT SUM(LEAST(GREATEST(TRY_CAST(x AS DOUBLE), 0), 200)) FROM t",
+    "SELECT SUM(CASE WHEN TRY_CAST(x AS DOUBLE) > 100 THEN 1 ELSE 0 END) FROM t",
+)
+
+
+def catalog(column: dict[str, Any]) -> dict[str, Any]:
+    table = {"unit": "u", "max_groups": 1, "max_rows": 4, "columns": {"u": "integer", "x": column}}
+    per_query = {"epsilon": 1, "delta": 1e-6}
+    return {
+        "dataset": "nan",
+        "unit": "person",
+        "budget": {"epsilon": 100, "delta": 0.1},
+        "per_query": per_query,
+        "tables": {"t": table},
+    }
+
+
+def written(folder: Path, rows: list[tuple[int, float]], type_: pa.DataType) -> dict[str, str]:
+    folder.mkdir(exist_ok=True)
+    units, cells = zip(*rows, strict=True)
+    pq.write_table(pa.table({"u": pa.array(units, pa.int64()), "x": pa.array(cells, type_)}), folder / "t.parquet")
+    return {"t": str(folder / "t.parquet")}
+
+
+RUNS = [*((one, declared, pa.float64()) for one in ONE for declared in DECLARED), ("infinite", "bounded", pa.float32())]
+
+
+@pytest.mark.parametrize(("one", "declared", "type_"), RUNS)
+def test_one_row_does_not_change_how_others_are_read(
+    tmp_path: Path, one: str, declared: str, type_: pa.DataType
+) -> None:
+    described = catalog(DECLARED[declared])
+    whole = written(tmp_path / "whole", [*OTHERS, *((1, cell) for cell in ONE[one])], type_)
+    rest = written(tmp_path / "rest", OTHERS, type_)
+    with Replayer(described, whole, threads=1) as first, Replayer(described, rest, threads=1) as second:
+        for sql in QUERIES:
+            plan = first.plan(sql)
+            for stage in plan.stages:
+                with_one = first.totals(stage, check(first.session, plan))
+                without = second.totals(stage, check(second.session, plan))
+                assert compare(1, stage, with_one, without).holds, sql
+
+
+@pytest.mark.parametrize("declared", ["bounded", "unbounded", "required"])
+def test_nan_is_null_whatever_the_statistics_say(tmp_path: Path, declared: str) -> None:
+    source = written(tmp_path, [(1, NAN), (2, 1.0), (3, 100.0)], pa.float64())
+    with exact(catalog(DECLARED[declared]), source=source) as connection:
+        rows = 2 if declared == "required" else 3
+        assert connection.execute("SELECT COUNT(*), COUNT(x) FROM t").fetchall() == [(rows, 2)]
