@@ -22,7 +22,7 @@ def vault_relations(session: Session, vault: Vault, *, without: object = None) -
                 return _scan(session, vault, node, without)
             case Loaded():
                 items = [f"{loaded_column(f, name(f.id))} AS {name(f.id)}" for f in node.fields]
-                return f"SELECT {', '.join(items)} FROM load_{node.index}"
+                return f"SELECT {', '.join(items) or '1 AS one'} FROM load_{node.index}"
             case _:
                 raise InternalError("the vault reads private tables and loaded rows only")
 

@@ -161,6 +161,8 @@ def _frame(call: WindowCall, input: Tracked) -> Frame | None:  # noqa: A002 - th
     frame = call.frame
     if frame is None:
         return None
+    if frame.unit == "GROUPS" and not call.order:
+        raise _bad_frame(call, "Groups of peers need an ORDER BY.")
     for _, offset in (frame.start, frame.end):
         if offset is None:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.catalog.model import fold
 from dpsql.domain.facts import Atom
 from dpsql.domain.types import ANY, BIGINT, BOOLEAN, REAL, Kind, Type
-from dpsql.errors import Refused, SqlError
+from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import AggregateCall, Expr, Frame, SortKey, WindowCall, walk
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
@@ -169,7 +169,9 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
     args = tuple(bind_expr(argument, block) for argument in read.arguments)
     where = None if read.where is None else bind_expr(read.where, block)
     order = tuple(sort_key(item, bind_expr(item.this, block)) for item in read.order)
-    for part in (*args, *(() if where is None else (where,))):
+    if read.distinct and not args:
+        raise SqlError("DISTINCT of nothing", code=105, at=at, fix="Write COUNT(DISTINCT x).")
+    for part in (*args, *(() if where is None else (where,)), *(key.expr for key in order)):
         if any(isinstance(piece, AggregateCall | WindowCall) for piece in walk(part)):
             raise SqlError(
                 "an aggregate stands inside an aggregate",
@@ -284,13 +286,47 @@ def _frame(spec: exp.WindowSpec, block: Block, bind_expr: BindExpr) -> Frame:
             return str(side), bind_expr(value, block)
         return (f"{value} {side}" if side else str(value or "CURRENT ROW")), None
 
+    start, end = (
+        edge(spec.args.get("start"), spec.args.get("start_side")),
+        edge(spec.args.get("end"), spec.args.get("end_side")),
+    )
+    _check_edges(start, end, block.context.at(spec))
     exclude = spec.args.get("exclude")
     return Frame(
         str(spec.args.get("kind") or "ROWS").upper(),
-        edge(spec.args.get("start"), spec.args.get("start_side")),
-        edge(spec.args.get("end"), spec.args.get("end_side")),
+        start,
+        end,
         None if exclude is None else str(exclude.name if isinstance(exclude, exp.Expr) else exclude).upper(),
     )
+
+
+EDGES = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
+
+
+def _check_edges(start: tuple[str, Expr | None], end: tuple[str, Expr | None], at: Span | None) -> None:
+    """The parser takes any words for the ends of a frame; SQL has five, and the end does not come before the start."""
+    known = start[0] in EDGES and end[0] in EDGES
+    if known and EDGES.index(start[0]) <= EDGES.index(end[0]) and start[0] != EDGES[-1] and end[0] != EDGES[0]:
+        return
+    raise SqlError(
+        f"this is no frame: {start[0]} to {end[0]}",
+        code=105,
+        at=at,
+        fix="Write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW, or ROWS UNBOUNDED PRECEDING.",
+    )
+
+
+def no_calls(exprs: Iterable[Expr], clause: str) -> None:
+    """Refuse aggregates and window functions where rows are chosen or joined, before there are groups."""
+    for expr in exprs:
+        for part in walk(expr):
+            if isinstance(part, AggregateCall | WindowCall):
+                raise SqlError(
+                    f"{clause} cannot contain an aggregate or a window function",
+                    code=105,
+                    at=part.at,
+                    fix="Use HAVING for aggregates, QUALIFY for window functions.",
+                )
 
 
 def conditions_are_boolean(expr: Expr) -> bool:

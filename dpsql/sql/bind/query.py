@@ -12,6 +12,7 @@ from dpsql.domain.types import Kind, Type, common
 from dpsql.errors import Error, Refused, SqlError
 from dpsql.ir.expr import Expr, SortKey
 from dpsql.ir.nodes import Field, Limit, Node, Project, SetOp, Sort
+from dpsql.ir.scoping import free_columns
 from dpsql.sql import functions
 from dpsql.sql.allow import allow
 from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, Ids, UserTables
@@ -36,7 +37,16 @@ def bind(
         raise SqlError("there is no query here", code=100)
     _check_unit(statement, catalog)
     context = Context(statement, catalog, aggregates, user_tables, ids, bind_query, bind_view)
-    return bind_query(statement.tree, context, Env(), None)
+    node = bind_query(statement.tree, context, Env(), None)
+    if free_columns(node):
+        raise Refused(
+            "a subquery uses a column of the query around it in a way dpsql cannot untangle",
+            code=121,
+            at=context.at(statement.tree),
+            why="Its value would have to be computed again for each row of a join.",
+            fix="Write it as a JOIN with a GROUP BY.",
+        )
+    return node
 
 
 def _check_unit(statement: Statement, catalog: Catalog) -> None:

@@ -19,7 +19,7 @@ from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, place, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import GROUPING
+from dpsql.sql.bind.calls import GROUPING, no_calls
 from dpsql.sql.bind.context import Context, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.grouping import Grouping, read_grouping
@@ -63,7 +63,7 @@ def bind_select(select: exp.Select, context: Context, env: Env, parent: Scope | 
     where = select.args.get("where")
     if where is not None:
         found = conditions(where.this, block)
-        _no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE", context)
+        no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
         node = apply(node, found, block)
     parts = _parts(select, block)
     grouping = read_grouping(select, parts.items, block)
@@ -150,21 +150,9 @@ def _has(expr: Expr, kind: type[AggregateCall] | type[WindowCall]) -> bool:
     return any(isinstance(part, kind) for part in walk(expr))
 
 
-def _no_calls(exprs: list[Expr], clause: str, context: Context) -> None:
-    for expr in exprs:
-        for part in walk(expr):
-            if isinstance(part, AggregateCall | WindowCall):
-                raise SqlError(
-                    f"{clause} cannot contain an aggregate or a window function",
-                    code=105,
-                    at=part.at,
-                    fix="Use HAVING for aggregates, QUALIFY for window functions.",
-                )
-
-
 def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> Node:
     context = block.context
-    _no_calls(list(grouping.keys), "GROUP BY", context)
+    no_calls(grouping.keys, "GROUP BY")
     calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, AggregateCall)))
     for call in calls:
         _check_grouping(call, grouping)

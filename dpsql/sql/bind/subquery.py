@@ -17,7 +17,7 @@ from dpsql.ir.nodes import Aggregate, Field, Filter, Limit, Node, Project, SemiJ
 from dpsql.ir.scoping import free_columns
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block, ScalarJoin
-from dpsql.sql.bind.calls import conditions_are_boolean
+from dpsql.sql.bind.calls import conditions_are_boolean, no_calls
 from dpsql.sql.bind.gather import gathered
 
 
@@ -125,7 +125,8 @@ def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
     left = bind_expr(node.this, block)
     select = _simple(query)
     correlated: list[Expr] = []
-    if select is not None and not _has_aggregate(select, block) and select.args.get("distinct") is None:
+    rows_only = select is not None and not _has_aggregate(select, block) and not _has_window(select)
+    if select is not None and rows_only and select.args.get("distinct") is None:
         right, correlated, inner = _open(select, block)
         if len(select.expressions) != 1 or isinstance(select.expressions[0], exp.Star):
             right = block.context.query(query, block.context, block.env, block.scope)
@@ -153,7 +154,9 @@ def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
     where = select.args.get("where")
     own: list[Condition] = []
     correlated: list[Expr] = []
-    for condition in [] if where is None else conditions(where.this, inner):
+    found = [] if where is None else conditions(where.this, inner)
+    no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
+    for condition in found:
         if isinstance(condition, Semi) or columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
             own.append(condition)
         else:
@@ -181,6 +184,10 @@ def _has_aggregate(select: exp.Select, block: Block) -> bool:
         for item in select.expressions
         for node in item.walk(prune=lambda n: isinstance(n, exp.Subquery | exp.Select))
     )
+
+
+def _has_window(select: exp.Select) -> bool:
+    return any(item.find(exp.Window) is not None for item in select.expressions)
 
 
 def _only_field(node: Node, query: exp.Expr, block: Block) -> Field:
@@ -250,6 +257,7 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     inner = Block(context, block.env, scope)
     where = select.args.get("where")
     found = [] if where is None else conditions(where.this, inner)
+    no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
     have = {f.id for f in node.fields} | set(inner.scalars)
     outer = [c for c in found if not isinstance(c, Semi) and not columns_of(c) <= have]
     if not outer:

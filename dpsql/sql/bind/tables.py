@@ -11,10 +11,11 @@ from dpsql.ir.expr import TRUE, Call, Column, Expr
 from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
+from dpsql.sql.bind.calls import no_calls
 from dpsql.sql.bind.context import Context, Cte, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.scope import Scope, Source, unknown_column, unknown_table
-from dpsql.sql.bind.subquery import plain_condition
+from dpsql.sql.bind.subquery import join_scalars, plain_condition
 
 VIEW_DEPTH = 16
 
@@ -201,7 +202,13 @@ def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) 
     if using:
         on, joined = _using(using, side, scope, right_scope, joined, join, context)
     elif join.args.get("on") is not None:
-        on = plain_condition(join.args["on"], Block(context, env, joined))
+        block = Block(context, env, joined)
+        on = plain_condition(join.args["on"], block)
+        no_calls([on], "ON")
+        if side == "right":  # a scalar subquery's value is joined to the rows that are all kept
+            right = join_scalars(right, [on], block)
+        else:
+            left = join_scalars(left, [on], block)
     if kind in ("semi", "anti"):
         return SemiJoin(left, right, on or TRUE, kind == "anti"), scope
     join_kind: JoinKind = "inner"

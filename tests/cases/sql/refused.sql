@@ -197,8 +197,6 @@ SELECT COUNT(*) FROM visits a WHERE cost > ALL (SELECT cost FROM visits b)
 -- DPSQL-120 at 1:56: dpsql does not answer ALL (…)
 SELECT (SELECT name, floor FROM specialties LIMIT 1)
 -- DPSQL-105 at 1:16: this subquery has 2 columns, one is needed
-SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = p.city) > 2
--- ok
 WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT * FROM t
 -- DPSQL-120 at 1:16: dpsql does not answer WITH RECURSIVE
 WITH t AS (SELECT 1), t AS (SELECT 2) SELECT * FROM t
@@ -236,3 +234,22 @@ SELECT COUNT(*) FROM visits WHERE visits IS NOT NULL
 -- DPSQL-120 at 1:35: "visits" is a table, not a column
 SELECT COUNT(*) FROM per_patient(3)
 -- DPSQL-120 at 1:22: dpsql does not answer functions in FROM
+-- # found by mutation
+SELECT COUNT(*) FROM (SELECT SUM(cost) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS UNBOUNDED) AS s FROM visits) WHERE s > 0
+-- DPSQL-105 at 1:30: this is no frame: UNBOUNDED to CURRENT ROW
+SELECT COUNT(*) FROM (SELECT SUM(cost) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) AS s FROM visits) WHERE s > 0
+-- DPSQL-105 at 1:117: this is no frame: CURRENT ROW to PRECEDING
+SELECT COUNT(*) FROM (SELECT COUNT(*) OVER (PARTITION BY patient_id GROUPS 1 PRECEDING) AS s FROM visits) WHERE s > 0
+-- DPSQL-129 at 1:30: this frame of COUNT() OVER (…) is not answered over rows of people
+SELECT f, COUNT(*) FROM (SELECT patient_id, LAST(specialty ORDER BY COUNT(*)) AS f FROM visits GROUP BY patient_id) GROUP BY f
+-- DPSQL-105 at 1:45: an aggregate stands inside an aggregate
+SELECT COUNT(DISTINCT) FROM visits
+-- DPSQL-105 at 1:8: DISTINCT of nothing
+SELECT COUNT(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM visits WHERE COUNT(*) > 100)
+-- DPSQL-105 at 1:88: WHERE cannot contain an aggregate or a window function
+SELECT COUNT(*) FROM patients p WHERE age > (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id AND SUM(cost) > 3)
+-- DPSQL-105 at 1:114: WHERE cannot contain an aggregate or a window function
+SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.name AND COUNT(*) > 3
+-- DPSQL-105 at 1:78: ON cannot contain an aggregate or a window function
+SELECT COUNT(*) FROM visits v LEFT JOIN visits w ON v.patient_id = w.patient_id AND w.cost > (SELECT AVG(cost) FROM visits x WHERE x.patient_id = w.patient_id)
+-- DPSQL-121 at 1:8: a subquery uses a column of the query around it in a way dpsql cannot untangle

@@ -152,3 +152,16 @@ SELECT code, COUNT(*) FROM items i WHERE NOT EXISTS (SELECT 1 FROM visits v WHER
 -- ok
 SELECT specialty, referrer, COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM items i WHERE i.visit_id = v.visit_id) GROUP BY specialty, referrer
 -- ok
+-- # without FROM, and in ON
+SELECT COUNT(*) FROM visits WHERE visit_id IN (SELECT visit_id WHERE cost > 3)
+-- ok
+SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1)
+-- ok
+SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.name AND v.cost > (SELECT AVG(cost) FROM visits)
+-- ok
+SELECT COUNT(*) FROM visits v LEFT JOIN specialties s ON v.specialty = s.name AND s.floor < (SELECT MAX(floor) FROM specialties)
+-- ok
+SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = p.city) > 2
+-- ok
+SELECT COUNT(*) FROM visits v FULL JOIN visits w ON v.patient_id = w.patient_id AND w.cost > (SELECT AVG(cost) FROM visits x)
+-- ok
