@@ -168,8 +168,8 @@ with the caps of `tests/conformance/tpch/tpch.yaml`. {answered} of 22 are answer
 DuckDB in exact mode (a test says so).
 
 *error* is the median, over the numbers that came out, of the distance from the true answer relative to it: noise, and what
-the caps cut off. *withheld* rows have private keys too rare to show. *time* is a multiple of plain DuckDB's over the same
-Parquet files, and in seconds.
+the caps cut off. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a multiple of plain
+DuckDB's over the same Parquet files, and in seconds, on a busy machine with two cores.
 
 | query | answered | caps | keys | error | withheld | time |
 |--:|---|---|---|--:|--:|--:|
