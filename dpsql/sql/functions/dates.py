@@ -7,80 +7,24 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain
-from dpsql.domain.interval import Interval, interval
-from dpsql.domain.types import BIGINT, DATE, REAL, TEXT, TIMESTAMP, Kind, Type
-from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, expect, text_constant
+from dpsql.domain.interval import interval
+from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Type
+from dpsql.ir.expr import Call
+from dpsql.sql.functions.date_parts import (
+    AS_DATE,
+    MOMENTS,
+    part_domain,
+    part_of,
+    part_type,
+    row,
+    the_part,
+)
+from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect
 from dpsql.sql.functions.moments import DAY, as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
 
-MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
-AS_DATE = "Use CAST(x AS DATE), or write DATE '2020-01-31' for a constant."
-
-# Every spelling DuckDB has for a part.
-SPELLINGS = {
-    "year": ("yr", "y", "years", "yrs"),
-    "quarter": ("quarters",),
-    "month": ("mon", "months", "mons"),
-    "week": ("weeks", "w", "weekofyear"),
-    "day": ("days", "d", "dayofmonth"),
-    "hour": ("hr", "hours", "hrs", "h"),
-    "minute": ("min", "minutes", "mins", "m"),
-    "second": ("sec", "seconds", "secs", "s"),
-    "millisecond": ("milliseconds", "ms", "msec", "msecs"),
-    "microsecond": ("microseconds", "us", "usec", "usecs"),
-    "decade": ("decades", "dec", "decs"),
-    "century": ("centuries", "cent", "c"),
-    "millennium": ("millenniums", "millennia", "mil", "mils", "millenium"),
-    "dayofweek": ("dow", "weekday"),
-    "isodow": (),
-    "dayofyear": ("doy",),
-    "isoyear": (),
-    "yearweek": (),
-    "era": (),
-    "epoch": (),
-    "julian": (),
-}
-PART = {word: part for part, words in SPELLINGS.items() for word in (part, *words)}
-
-PART_RANGE = {
-    "quarter": (1, 4),
-    "month": (1, 12),
-    "week": (1, 53),
-    "day": (1, 31),
-    "hour": (0, 23),
-    "minute": (0, 59),
-    "second": (0, 59),
-    "millisecond": (0, 59_999),
-    "microsecond": (0, 59_999_999),
-    "dayofweek": (0, 6),
-    "isodow": (1, 7),
-    "dayofyear": (1, 366),
-    "era": (1, 1),
-}
-RISING: dict[str, Callable[[dt.datetime], int]] = {
-    "year": lambda t: t.year,
-    "decade": lambda t: t.year // 10,
-    "century": lambda t: (t.year - 1) // 100 + 1,
-    "millennium": lambda t: (t.year - 1) // 1000 + 1,
-    "isoyear": lambda t: t.isocalendar()[0],
-    "yearweek": lambda t: t.isocalendar()[0] * 100 + t.isocalendar()[1],
-}
-VALUES: dict[str, Callable[[dt.datetime], int]] = {
-    **RISING,
-    "quarter": lambda t: (t.month + 2) // 3,
-    "month": lambda t: t.month,
-    "week": lambda t: t.isocalendar()[1],
-    "day": lambda t: t.day,
-    "hour": lambda t: t.hour,
-    "minute": lambda t: t.minute,
-    "second": lambda t: t.second,
-    "dayofweek": lambda t: t.isoweekday() % 7,
-    "isodow": lambda t: t.isoweekday(),
-    "dayofyear": lambda t: t.timetuple().tm_yday,
-}
 CALENDAR_STEP = {
     "week": 7,
     "month": 31,
@@ -93,42 +37,6 @@ CALENDAR_STEP = {
 }
 CLOCK_STEP = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1}
 YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
-
-
-def part_of(args: Args) -> str:
-    word = text_constant(args, 0, "the part")
-    part = PART.get(word.lower())
-    if part is None:
-        raise TypeProblem(f"{word!r} is not a part of a date", 0, "Write 'year', 'month', 'day', 'hour'…")
-    return part
-
-
-def _part(call: Call) -> str:
-    word = call.args[0]
-    return PART[word.value.lower()] if isinstance(word, Literal) and isinstance(word.value, str) else "day"
-
-
-def _part_type(args: Args) -> Type:
-    part = part_of(args)
-    expect(args, 1, MOMENTS, AS_DATE)
-    return REAL if part in ("epoch", "julian") else BIGINT
-
-
-def _part_domain(call: Call, domains: Domains) -> Domain:
-    part, moment = _part(call), domains[1]
-    if moment.type.kind not in MOMENTS:
-        return result(call, domains, nullable=True)
-    span = fitted(moment.interval, moment.type)
-    rule = VALUES.get(part)
-    keys = None if rule is None else mapped(lambda v: rule(as_datetime(v, moment.type)), (moment,))
-    if part in RISING and not span.is_empty:
-        ends = [RISING[part](as_datetime(int(end), moment.type)) for end in span.ends()]
-        return result(call, domains[1:], interval=interval(*ends), keys=keys)
-    found = interval(*PART_RANGE[part]) if part in PART_RANGE else Interval()
-    if part == "epoch":
-        unit = 86_400 if moment.type == DATE else Fraction(1, 1_000_000)
-        found = Interval(*(end * unit for end in span.ends()))
-    return result(call, domains[1:], interval=found, keys=keys)
 
 
 def truncated(part: str, value: int, type_: Type) -> int:
@@ -159,7 +67,7 @@ def _trunc_type(args: Args) -> Type:
 
 
 def _trunc_domain(call: Call, domains: Domains) -> Domain:
-    part, moment = _part(call), domains[1]
+    part, moment = the_part(call), domains[1]
     if moment.type.kind not in MOMENTS:
         return result(call, domains, nullable=True)
     span = fitted(moment.interval, moment.type)
@@ -192,7 +100,7 @@ def _starts(part: str, low: int, high: int) -> tuple[Atom, ...] | None:
 
 def _trunc_raises(call: Call, domains: Domains) -> bool:
     """Truncating to decades, centuries, millennia leads to the year 0."""
-    part, moment = _part(call), domains[1]
+    part, moment = the_part(call), domains[1]
     if moment.type.kind not in MOMENTS or part not in YEARS:
         return False
     low = fitted(moment.interval, moment.type).ends()[0]
@@ -210,7 +118,7 @@ def _diff_type(args: Args) -> Type:
 
 def _diff_domain(call: Call, domains: Domains) -> Domain:
     """Between the distance over the part's longest length and over its shortest."""
-    part = _part(call)
+    part = the_part(call)
     spans = []
     for domain in domains[1:]:
         if domain.type.kind not in MOMENTS:
@@ -261,37 +169,6 @@ def _fewest(part: str, distance: Fraction) -> int:
     return int(distance // (CLOCK_STEP.get(part) or SHORTEST[part] * DAY))
 
 
-def _day_domain(names: tuple[str, ...], rule: Callable[[dt.datetime], int]) -> Callable[[Call, Domains], Domain]:
-    def domain(call: Call, domains: Domains) -> Domain:
-        moment = domains[0]
-        keys = mapped(lambda v: names[rule(as_datetime(v, moment.type))], domains)
-        return result(call, domains, keys=keys if keys is not None else names)
-
-    return domain
-
-
-DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-
-
-def _name_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return TEXT
-
-
 def _last_day_type(args: Args) -> Type:
     expect(args, 0, MOMENTS, AS_DATE)
     return DATE
@@ -332,79 +209,16 @@ def _epoch_domain(divisor: int) -> Callable[[Call, Domains], Domain]:
     return domain
 
 
-FORMAT_PARTS = "YmdHMSyjaAbBp%"
-
-
-def _format_check(args: Args, parts: str) -> str:
-    format_ = text_constant(args, 1, "the format")
-    rest = format_
-    while "%" in rest:
-        before, _, rest = rest.partition("%")
-        if not rest[:1] or rest[0] not in parts:
-            raise TypeProblem(f"the format has %{rest[:1]}", 1, f"Use the parts {' '.join('%' + p for p in parts)}.")
-        rest = rest[1:]
-    if not 0 < len(format_) <= 60 or not format_.isascii() or "\x00" in format_:
-        raise TypeProblem("the format is empty, too long, or not ASCII", 1)
-    return format_
-
-
-def _strftime_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    _format_check(args, FORMAT_PARTS)
-    return TEXT
-
-
-def _strptime_type(args: Args) -> Type:
-    expect(args, 0, (Kind.TEXT,))
-    _format_check(args, "YmdHMS%")
-    return TIMESTAMP
-
-
-def _unknown(call: Call, domains: Domains) -> Domain:
-    return result(call, domains[:1])
-
-
-def _unknown_or_null(call: Call, domains: Domains) -> Domain:
-    return result(call, domains[:1], nullable=True)
-
-
-def _always(call: Call, domains: Domains) -> bool:
-    return True
-
-
-def _row(
-    name: str,
-    doc: str,
-    signature: str,
-    count: int,
-    type_: Callable[[Args], Type],
-    domain: Callable[[Call, Domains], Domain],
-    raises: Callable[[Call, Domains], bool] = lambda call, domains: False,
-    alike: tuple[int, ...] = (),
-) -> Function:
-    return Function(
-        name=name,
-        doc=doc,
-        signature=signature,
-        least=count,
-        most=count,
-        type=type_,
-        domain=domain,
-        raises=raises,
-        alike=lambda _: (alike,) if alike else (),
-    )
-
-
 FUNCTIONS = (
-    _row(
+    row(
         "date_part",
         "One part of a date: year, quarter, month, week, day, hour, and others.",
         "EXTRACT(part FROM x), DATE_PART('part', x), YEAR(x), MONTH(x), …",
         2,
-        _part_type,
-        _part_domain,
+        part_type,
+        part_domain,
     ),
-    _row(
+    row(
         "date_trunc",
         "The start of the year, month, week, day… x is in.",
         "DATE_TRUNC('part', x)",
@@ -413,7 +227,7 @@ FUNCTIONS = (
         _trunc_domain,
         _trunc_raises,
     ),
-    _row(
+    row(
         "date_diff",
         "The boundaries of a part between two moments.",
         "DATE_DIFF('part', start, end)",
@@ -422,7 +236,7 @@ FUNCTIONS = (
         _diff_domain,
         alike=(1, 2),
     ),
-    _row(
+    row(
         "date_sub",
         "The full parts between two moments.",
         "DATE_SUB('part', start, end)",
@@ -431,41 +245,7 @@ FUNCTIONS = (
         _diff_domain,
         alike=(1, 2),
     ),
-    _row(
-        "dayname",
-        "The name of the day.",
-        "DAYNAME(x)",
-        1,
-        _name_type,
-        _day_domain(DAYS, lambda t: t.isoweekday() % 7),
-    ),
-    _row(
-        "monthname",
-        "The name of the month.",
-        "MONTHNAME(x)",
-        1,
-        _name_type,
-        _day_domain(MONTHS, lambda t: t.month - 1),
-    ),
-    _row("last_day", "The last day of the month x is in.", "LAST_DAY(x)", 1, _last_day_type, _last_day_domain),
-    _row("epoch_ms", "Milliseconds since 1970.", "EPOCH_MS(x)", 1, _epoch_type, _epoch_domain(1000)),
-    _row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1)),
-    _row("strftime", "A date as text, by a constant format.", "STRFTIME(x, format)", 2, _strftime_type, _unknown),
-    _row(
-        "strptime",
-        "Text as a timestamp, by a constant format; NULL where it does not fit.",
-        "STRPTIME(x, format)",
-        2,
-        _strptime_type,
-        _unknown,
-        _always,
-    ),
-    _row(
-        "try_strptime",
-        "Text as a timestamp, by a constant format; NULL where it does not fit.",
-        "TRY_STRPTIME(x, format)",
-        2,
-        _strptime_type,
-        _unknown_or_null,
-    ),
+    row("last_day", "The last day of the month x is in.", "LAST_DAY(x)", 1, _last_day_type, _last_day_domain),
+    row("epoch_ms", "Milliseconds since 1970.", "EPOCH_MS(x)", 1, _epoch_type, _epoch_domain(1000)),
+    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1)),
 )

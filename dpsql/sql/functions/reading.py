@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from dpsql.sql.functions.dates import PART
+from dpsql.sql.functions.date_parts import PART
 from dpsql.sql.functions.nodes import NAMED_PARTS, PARTS, SIMPLE, SPELLED, SYNTAX, Node
 from dpsql.sql.functions.scratch import SCRATCH_FUNCTIONS
 from dpsql.sql.functions.table import FUNCTIONS

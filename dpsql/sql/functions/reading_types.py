@@ -23,7 +23,7 @@ from dpsql.domain.types import (
 )
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Literal
-from dpsql.sql.functions.dates import PART
+from dpsql.sql.functions.date_parts import PART
 from dpsql.sql.functions.literals import interval_literal
 
 Node = exp.Expression

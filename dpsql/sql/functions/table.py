@@ -10,6 +10,7 @@ from dpsql.sql.functions import (
     casts,
     comparison,
     conditional,
+    date_texts,
     dates,
     logic,
     mathematics,
@@ -30,6 +31,7 @@ FAMILIES = (
     text,
     patterns,
     dates,
+    date_texts,
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

@@ -99,3 +99,6 @@ none | SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=U) COUNT(*) 
 11 | SELECT ROUND(age, -1) AS k, COUNT(*) FROM visits GROUP BY k
 11 | SELECT ROUND(price, -1) AS k, COUNT(*) FROM visits WHERE price >= 0 GROUP BY k
 1001 | SELECT ROUND(code, -3) AS k, COUNT(*) FROM visits WHERE code IS NOT NULL GROUP BY k
+12 | SELECT strftime(d, '%Y-%m') AS k, COUNT(*) FROM visits GROUP BY k
+366 | SELECT strftime(d, '%a %A %b %B %d %j %y %% %p %H:%M:%S') AS k, COUNT(*) FROM visits GROUP BY k
+private | SELECT strftime(ts, '%H') AS k, COUNT(*) FROM visits GROUP BY k

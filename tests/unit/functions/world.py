@@ -14,7 +14,7 @@ from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMES
 from dpsql.errors import SqlError
 from dpsql.ir.expr import Call, Column, Expr, Literal
 from dpsql.sql.functions import FUNCTIONS, Function, interval_literal, literal_of, make, number_literal
-from dpsql.sql.functions.dates import SPELLINGS
+from dpsql.sql.functions.date_parts import SPELLINGS
 from dpsql.sql.functions.moments import of_date, of_datetime
 
 SMALL, MONEY, WIDE = decimal(9, 2), decimal(18, 3), decimal(38, 10)
