@@ -1,7 +1,8 @@
 """What does bounding cost? A query of 10^7 rows against the plain two-level aggregate, in turns, on the same file.
 
 The plain one groups by unit and keys, then by keys, with COUNT and SUM of doubles; ours also cleans, puts values on the
-grid, keeps at most max_groups groups of each unit, and brings totals to the noise grid. Times are the fastest of the turns; on a busy machine the ratio of processor time says more.
+grid, keeps at most max_groups groups of each unit, and brings totals to the noise grid. Times are the fastest of the turns;
+on a busy machine the ratio of processor time (cpu) says more than that of the clock.
 """
 
 from __future__ import annotations
@@ -63,16 +64,14 @@ def main(argv: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="dpsql-overhead-") as folder:
         made = make_data(Path(folder), chosen.rows, chosen.units, chosen.source)
         print(f"{chosen.rows:,} rows, {chosen.units:,} units, {chosen.source}, {chosen.threads} threads")
-        print(
-            f"{'keys':>16} {'cap':>4} {'units over it':>14} {'plain, s':>9} {'dpsql, s':>9} {'ratio':>6} {'limit':>6}"
-        )
+        titles = f"{'plain, s':>9} {'dpsql, s':>9} {'ratio':>6} {'cpu':>6} {'limit':>6}"
+        print(f"{'keys':>16} {'cap':>4} {'units over it':>14} {titles}")
         for case in cases():
             (plain, plain_cpu), (ours, ours_cpu) = measure(case, made, chosen.turns, chosen.threads)
             keys = "no keys" if case.key is None else f"{case.keys:,} {'private' if case.private else 'public'}"
             ratio = ours / plain
-            line = (
-                f"{keys:>16} {case.cap:>4} {case.exceed:>14} {plain:>9.3f} {ours:>9.3f} {ratio:>6.2f} {case.limit:>6}"
-            )
+            times = f"{plain:>9.3f} {ours:>9.3f} {ratio:>6.2f} {ours_cpu / plain_cpu:>6.2f}"
+            line = f"{keys:>16} {case.cap:>4} {case.exceed:>14} {times} {case.limit:>6}"
             print(line if ratio <= case.limit else f"{line}  over")
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
 
