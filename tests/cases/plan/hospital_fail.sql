@@ -1,0 +1,49 @@
+-- title: no bounds
+SELECT SUM(visit_id) FROM visits
+----
+DPSQL-103  column "visit_id" has no bounds
+  SELECT SUM(visit_id) FROM visits          (line 1, column 12)
+             ^^^^^^^^
+A sum or average needs to know how much one row can add.
+Add `lower:` and `upper:` to "visit_id" in the metadata, or clamp it: LEAST(GREATEST(visit_id, 0), 100).
+
+-- title: rows of people
+SELECT duration FROM visits
+----
+DPSQL-112  this query returns rows of people, not statistics
+  SELECT duration FROM visits          (line 1, column 8)
+         ^^^^^^^^
+visits is private: only aggregates over all units can be answered.
+Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.
+
+-- title: the unit as a key
+SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id
+----
+DPSQL-112  this query returns rows of people, not statistics
+  SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id          (line 1, column 8)
+         ^^^^^^^^^^
+visits is private: only aggregates over all units can be answered.
+Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.
+
+-- title: a real key
+SELECT duration, COUNT(*) FROM visits GROUP BY duration
+----
+DPSQL-117  duration cannot be a group key: it is real
+  SELECT duration, COUNT(*) FROM visits GROUP BY duration          (line 1, column 48)
+                                                 ^^^^^^^^
+Keys must be exact: two spellings of one real number or interval would print one person's spelling.
+Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a CASE.
+
+-- title: Gaussian noise out of the sampler's reach
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.0000001, delta=1e-9, mechanism='gaussian') COUNT(*) FROM visits
+----
+DPSQL-134  ε is too small for count(*)
+Its noise would not fit the exact sampler.
+Ask with an ε of at least 2.9e-06 (or use mechanism='laplace').
+
+-- title: a split for other measurements
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits
+----
+DPSQL-119  split needs one weight for each of the 1 measurements
+They are, in this order: count(*).
+EXPLAIN shows them.
