@@ -180,7 +180,7 @@ class World:
 def world(
     draw: random.Random, *, hostile: float = 0.2, caps: tuple[int, ...] = (1, 2, 3, 4), most_rows: int = 7
 ) -> World:
-    text_units, row_is_unit = draw.random() < 0.3, draw.random() < 0.1
+    text_units, row_is_unit = draw.random() < 0.3, draw.random() < 0.15
     columns: dict[str, Any] = {"u": "text" if text_units else "integer"}
     for column in COLUMNS:
         line = column.declared(draw)
