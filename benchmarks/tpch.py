@@ -16,9 +16,7 @@ from pathlib import Path
 import duckdb
 
 import dpsql
-from dpsql.catalog.load import loads
-from dpsql.catalog.model import Catalog
-from tests.conformance.tpch_data import FOLDER, query
+from tests.conformance.tpch_data import catalog, query
 
 HERE = Path(__file__).parent
 ENVIRONMENT = HERE.parent / ".venv-tpch"
@@ -89,7 +87,7 @@ def generated(scale: str) -> Path:
 
 def _measured(number: int, source: dict[str, Path]) -> Line:
     sql = query(number)
-    with duckdb.connect() as plain, dpsql.connect(_catalog(), source=source) as connection:
+    with duckdb.connect() as plain, dpsql.connect(catalog(), source=source) as connection:
         for name, file in source.items():
             plain.execute(f"CREATE VIEW {name} AS SELECT * FROM '{file}'")
         connection.execute("SET fresh = true")  # or a repeated query would be answered from the ledger
@@ -111,11 +109,6 @@ def _measured(number: int, source: dict[str, Path]) -> Line:
             withheld=withheld,
             slower=_slower(plain, connection, sql),
         )
-
-
-def _catalog() -> Catalog:
-    """The catalog of the conformance tests without its file: its account lives in memory, so no ledger is left behind."""
-    return loads((FOLDER / "tpch.yaml").read_text(encoding="utf-8"), name="tpch.yaml")
 
 
 def _keys(keys: list[dict[str, object]]) -> str:
@@ -168,8 +161,8 @@ with the caps of `tests/conformance/tpch/tpch.yaml`. {answered} of 22 are answer
 DuckDB in exact mode (a test says so).
 
 *error* is the median, over the numbers that came out, of the distance from the true answer relative to it: noise, and what
-the caps cut off. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a multiple of plain
-DuckDB's over the same Parquet files, and in seconds, on a busy machine with two cores.
+the caps cut off. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a
+multiple of plain DuckDB's over the same Parquet files, and in seconds, on a busy machine with two cores.
 
 | query | answered | caps | keys | error | withheld | time |
 |--:|---|---|---|--:|--:|--:|

@@ -15,7 +15,7 @@ import dpsql
 from dpsql import testing
 from dpsql.ir.nodes import Noisy, walk
 from dpsql.query import check
-from tests.conformance.tpch_data import FOLDER, create, query
+from tests.conformance.tpch_data import catalog, create, query
 
 REFUSED = {10: "DPSQL-112", 18: "DPSQL-112"}
 PUBLIC = (2, 11, 16)
@@ -38,7 +38,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 @pytest.fixture(scope="module")
 def exact(instance: Instance) -> Iterator[dpsql.Connection]:
-    with testing.exact(FOLDER / "tpch.yaml", source=instance.files) as connection:
+    with testing.exact(catalog(), source=instance.files) as connection:
         connection.execute("SET max_groups_contributed = 100000")
         connection.execute("SET max_rows_per_group = 100000")
         yield connection
@@ -80,7 +80,7 @@ def test_refused_with_a_reason(number: int, exact: dpsql.Connection) -> None:
 
 @pytest.mark.parametrize("number", ANSWERED)
 def test_a_noisy_answer_costs_what_was_asked(number: int, instance: Instance, tmp_path: Path) -> None:
-    with dpsql.connect(FOLDER / "tpch.yaml", source=instance.files, ledger=tmp_path / "l.ledger") as connection:
+    with dpsql.connect(catalog(), source=instance.files, ledger=tmp_path / "l.ledger") as connection:
         connection.execute(query(number)).fetchall()
         assert connection.budget.spent.epsilon == (0 if number in PUBLIC else 1)
 
@@ -88,7 +88,7 @@ def test_a_noisy_answer_costs_what_was_asked(number: int, instance: Instance, tm
 @pytest.mark.parametrize("number", [n for n in ANSWERED if n not in PUBLIC])
 def test_replay(number: int, instance: Instance) -> None:
     """With the catalog's caps, which bite here. A handful of customers stand for all."""
-    with testing.Replayer(FOLDER / "tpch.yaml", instance.files) as replayer:
+    with testing.Replayer(catalog(), instance.files) as replayer:
         plan = replayer.plan(query(number))
         scratch = check(replayer.session, plan)
         for stage in plan.stages:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import duckdb
 
+from dpsql.catalog.load import loads
+from dpsql.catalog.model import Catalog
+
 FOLDER = Path(__file__).parent / "tpch"
 CUSTOMERS, ORDERS, PARTS, SUPPLIERS = 300, 2400, 200, 20
 NATIONS = (
@@ -84,3 +87,8 @@ def create(connection: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Pat
 
 def query(number: int) -> str:
     return (FOLDER / f"q{number:02}.sql").read_text(encoding="utf-8").strip().rstrip(";")
+
+
+def catalog() -> Catalog:
+    """tpch.yaml without its file, so that no ledger is ever made beside it."""
+    return loads((FOLDER / "tpch.yaml").read_text(encoding="utf-8"), name="tpch.yaml")
