@@ -280,6 +280,7 @@ def open_session(
     ledger: str | Path | None = None,
     new_epoch: bool = False,
     exact: bool = False,
+    charged: bool = True,
     strict_caps: bool = False,
     memory_limit: str | None = None,
     threads: int | None = None,
@@ -290,7 +291,7 @@ def open_session(
         described = with_budget(described, budget)
     given = overrides(described, source)
     changes: Changes = "none" if strict_caps else "any" if by_owner else "tighter"
-    book = None if exact else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)
+    book = None if exact or not charged else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)
     return Session(
         catalog=described,
         ledger=book,

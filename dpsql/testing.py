@@ -97,7 +97,7 @@ class Replayer:
     """Replays many statements over sources that are opened once."""
 
     def __init__(self, catalog: CatalogLike, source: object = None, **options: Any) -> None:
-        self.session = open_session(catalog, source=source, ledger=None, **options)
+        self.session = open_session(catalog, source=source, charged=False, **options)
 
     def plan(self, sql: str, parameters: Parameters = None) -> ReleasePlan:
         with in_text(sql):

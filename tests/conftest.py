@@ -25,7 +25,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-deep", action="store_true", help="also run the tests marked deep (hours)")
-    parser.addoption("--update", action="store_true", help="write what is found into the case files of tests/cases/plan")
+    parser.addoption(
+        "--update", action="store_true", help="write what is found into the case files of tests/cases/plan"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

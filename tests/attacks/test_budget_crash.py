@@ -119,7 +119,7 @@ def test_the_same_account_survives_many_deaths(tmp_path: Path) -> None:
 def test_interrupted_after_the_charge_is_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import dpsql.query as query
 
-    def interrupted(*_: Any) -> Any:
+    def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     with dpsql.connect(write(tmp_path), analyst="ana") as conn:

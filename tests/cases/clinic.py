@@ -132,7 +132,9 @@ def dirty() -> dict[str, pd.DataFrame]:
     visits.loc[visits.index[12], "score"] = 2**62
     visits.loc[visits.index[13], "score"] = -(2**62)
     items = found["items"].iloc[:40].copy().astype({"visit_id": "Int64"})
-    items["visit_id"] = [104 if n % 4 == 0 else 100 + int(v) % 34 for n, v in enumerate(items["visit_id"])]  # some belong to no visit
+    items["visit_id"] = [
+        104 if n % 4 == 0 else 100 + int(v) % 34 for n, v in enumerate(items["visit_id"])
+    ]  # some belong to no visit
     items.loc[items.index[:2], "visit_id"] = None
     twins = pd.concat([visits, visits.iloc[14:20], visits.iloc[14:20]])  # rows that are equal in every column
     patients = found["patients"].iloc[:5].copy()
