@@ -153,13 +153,11 @@ def _second_source(replayer: Replayer, one: World, queries: Queries, folder: Pat
 
 
 def _outcome(replayer: Replayer, query: Query) -> str | tuple[ReleasePlan, Mapping[str, object]]:
-    """All that an analyst can see of a query but the noisy values."""
+    """All that an analyst can see of a query but the noisy values: whether it is accepted, plan, cost, columns, types."""
     connection = dpsql.Connection(replayer.session)
     try:
         plan = replayer.plan(query.sql, query.parameters or None)
-        described = connection.execute(query.sql, query.parameters or None).description
+        explained = connection.explain(query.sql, query.parameters or None).to_dict()
     except Error as error:
         return str(error)
-    explained = connection.explain(query.sql, query.parameters or None).to_dict()
-    del explained["left"]  # the one thing that depends on what was asked before
-    return plan, {"columns": described, "explained": explained}
+    return plan, explained
