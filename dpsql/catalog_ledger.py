@@ -7,7 +7,7 @@ from pathlib import Path
 from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.ledger_open import Changes
-from dpsql.catalog.model import Catalog
+from dpsql.catalog.model import Amount, Catalog
 from dpsql.errors import InterfaceError
 
 
@@ -42,7 +42,7 @@ def _beside(catalog: Catalog) -> Path | None:
 
 
 def account_of(catalog: Catalog) -> Account:
-    budget, analysts = catalog.budget, catalog.analysts
+    budget, analysts, most = catalog.budget, catalog.analysts, catalog.max_per_query
     return Account(
         dataset=catalog.dataset,
         epsilon=budget.total.epsilon,
@@ -51,5 +51,6 @@ def account_of(catalog: Catalog) -> Account:
         accounting=catalog.accounting,
         delta_keys=catalog.delta_keys,
         per=budget.per,
+        per_query=None if most == Amount() else (most.epsilon, most.delta),
         analysts=None if analysts is None else {name: (cap.epsilon, cap.delta) for name, cap in analysts.items()},
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge, Receipt
 from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.loss import ZERO, Cost
 from dpsql.consistent import consistent
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
@@ -114,6 +115,16 @@ def _run_charged(
     answer = _finish(session, found, scratch, noisies)
     session.unfinished.pop(charge.plan, None)
     return answer
+
+
+def would_charge(session: Session, statement: Statement) -> Cost:
+    """What running the query now would charge: nothing where released rows answer it. Reads nothing private; raises what
+    running it would refuse before the charge, but for the budget."""
+    found = plan_of(session, statement)
+    if found.exact or not needs_charge(found):
+        return ZERO
+    charge = _charge(session, found, check(session, found), None)
+    return found.cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
 def needs_charge(found: ReleasePlan) -> bool:

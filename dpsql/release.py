@@ -146,7 +146,10 @@ def _ordinals(columns: Mapping[str, Array], stage: Stage) -> Integers:
     """Where the vault's groups stand among all public keys; anything but a set of known keys is a bug, and stops here."""
     at = _integers(columns["g"]) if stage.keys else np.zeros(len(columns["here"]), dtype=np.int64)
     inside = bool(((at >= 0) & (at < stage.combinations)).all()) if len(at) else True
-    if not inside or len(np.unique(at)) != len(at):
+    seen = np.zeros(stage.combinations, dtype=bool)
+    if inside:
+        seen[at] = True
+    if not inside or np.count_nonzero(seen) != len(at):
         raise InternalError("the vault answered for keys that are not the plan's")
     return at
 

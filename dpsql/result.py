@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
+from dpsql.accounting.account import Amount
 from dpsql.accounting.loss import Cost
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
@@ -18,18 +19,26 @@ from dpsql.privacy.calibrate import half_width
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CostReport:
-    """ε, δ and ρ of one run (or of what a budget holds); numbers as a user writes them. None: not limited."""
+    """ε, δ and ρ of one run (or of what a budget holds); numbers as a user writes them. None: not limited.
+
+    A budget under zcdp enforces rho and delta_keys (the δ of thresholds); its epsilon and delta are converted from them.
+    """
 
     epsilon: float | None
     delta: float | None
     rho: float | None = None
+    delta_keys: float | None = None
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
         parts = [f"ε = {_amount(self.epsilon)}", f"δ = {_amount(self.delta)}"]
-        return ", ".join(parts + ([f"ρ = {_amount(self.rho)}"] if self.rho else []))
+        if self.rho or self.delta_keys is not None:
+            parts.append(f"ρ = {_amount(self.rho)}")
+        if self.delta_keys is not None:
+            parts.append(f"δ of keys = {_amount(self.delta_keys)}")
+        return ", ".join(parts)
 
 
 def _amount(value: float | None) -> str:
@@ -38,6 +47,13 @@ def _amount(value: float | None) -> str:
 
 def cost_report(cost: Cost) -> CostReport:
     return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho))
+
+
+def amount_report(amount: Amount) -> CostReport:
+    """What a budget holds, in every notion it counts."""
+    parts = (amount.epsilon, amount.delta, amount.rho, amount.delta_keys)
+    epsilon, delta, rho, delta_keys = (None if part is None else float(part) for part in parts)
+    return CostReport(epsilon=epsilon, delta=delta, rho=rho, delta_keys=delta_keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

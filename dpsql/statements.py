@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from dpsql.accounting import balance_table
+from dpsql.accounting.loss import Cost
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import fold
+from dpsql.catalog_ledger import account_of
 from dpsql.domain.types import Type
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, Parameters, check, in_text, plan_of, read, run_query
-from dpsql.result import CostReport
+from dpsql.query import Answer, Parameters, check, in_text, plan_of, read, run_query, would_charge
+from dpsql.result import amount_report
 from dpsql.session import Session
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
@@ -62,6 +65,12 @@ def plan_text(session: Session, sql: str, parameters: Parameters = None) -> Rele
         return plan_of(session, read(sql, parameters))
 
 
+def charge_of(session: Session, sql: str, parameters: Parameters = None) -> Cost:
+    """What running the query now would charge."""
+    with in_text(sql):
+        return would_charge(session, read(sql, parameters))
+
+
 def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
     """The columns of a table, a view or a user's table, as the binder sees them."""
     statement = read(f"SELECT * FROM {identifier(name)}")
@@ -74,14 +83,7 @@ def _explained(session: Session, statement: Statement) -> Explanation:
     found = plan_of(session, statement)
     check(session, found)
     left = None if session.ledger is None else session.ledger.balance(session.analyst).left
-    left_report = None if left is None else _left(left.epsilon, left.delta)
-    return explanation(found, left_report)
-
-
-def _left(epsilon: Fraction | None, delta: Fraction | None) -> CostReport:
-    return CostReport(
-        epsilon=None if epsilon is None else float(epsilon), delta=None if delta is None else float(delta)
-    )
+    return explanation(found, None if left is None else amount_report(left))
 
 
 def _explain(session: Session, statement: Statement) -> Answer:
@@ -137,19 +139,10 @@ def _bounds(column: object) -> str | None:
 
 
 def _show_budget(session: Session, statement: Statement) -> Answer:
-    names = {"account": "VARCHAR", "what": "VARCHAR", "epsilon": "DOUBLE", "delta": "DOUBLE"}
-    rows: list[list[Cell]] = []
-    if session.ledger is not None:
-        balance = session.ledger.balance()
-        accounts = [(session.catalog.dataset, balance), *balance.per_analyst.items()]
-        for account, held in accounts:
-            for what, amount in (("total", held.total), ("spent", held.spent), ("left", held.left)):
-                rows.append([account, what, _float(amount.epsilon), _float(amount.delta)])
+    account = account_of(session.catalog) if session.ledger is None else session.ledger.account
+    names = {name: "VARCHAR" if name in ("account", "what") else "DOUBLE" for name in balance_table.columns(account)}
+    rows = [] if session.ledger is None else balance_table.rows(account, session.ledger.balance())
     return Answer(kind="show_budget", rows=_table(session, names, rows))
-
-
-def _float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def _set(session: Session, statement: Statement) -> Answer:

@@ -19,6 +19,7 @@ NOTIONS = ("approx", "zcdp")
 
 Cap = tuple[Fraction | None, Fraction | None]
 """(ε, δ); None is no cap on that."""
+NO_CAP: Cap = (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Account:
     epsilon, delta: the dataset's cap. capped=False: the ledger counts and never refuses (SmartNoise files only).
     delta_keys: under zcdp, the part of delta set aside for thresholds (None: half). per: "month" renews every cap at
     the start of a UTC calendar month. analysts: who may ask, each with a cap inside the dataset's; None: anyone may.
-    per_query: no single query may cost more than this.
+    per_query: no single query may cost more than this, in ε and δ as asked, whatever the notion.
     """
 
     dataset: str

@@ -28,12 +28,17 @@ DELTA_IF_UNCAPPED = Fraction(1, 10**6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
-    """One cap and what was spent under it. who: in words. code: of the refusal."""
+    """One cap and what was spent under it. who: in words. code: of the refusal.
+
+    single: of one query alone. It is compared with ε and δ as they were asked, under zcdp too: nothing adds up, and both
+    are what the query promises.
+    """
 
     who: str
     code: int
     cap: Cap
-    spent: Cost
+    spent: Cost = loss.ZERO
+    single: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -60,15 +65,21 @@ def _delta_for_rho(account: Account, cap: Cap) -> Fraction:
     return min(delta * (1 - account.keys_share), Fraction(1, 2))
 
 
-def _pairs(account: Account, limit: Amount, cost: Cost) -> tuple[tuple[Fraction | None, Fraction], ...]:
-    if account.accounting == "approx":
-        return (limit.epsilon, cost.epsilon), (limit.delta, cost.delta)
+def _adds_up(account: Account, ceiling: Ceiling) -> bool:
+    """Whether ε and δ themselves are compared with the cap, not ρ and the δ of thresholds."""
+    return ceiling.single or account.accounting == "approx"
+
+
+def _pairs(account: Account, ceiling: Ceiling, cost: Cost) -> tuple[tuple[Fraction | None, Fraction], ...]:
+    """What is enforced, each with its amount in a cost."""
+    if _adds_up(account, ceiling):
+        return (ceiling.cap[0], cost.epsilon), (ceiling.cap[1], cost.delta)
+    limit = limit_of(account, ceiling.cap)
     return (limit.rho, cost.rho), (limit.delta_keys, cost.delta_keys)
 
 
 def passes(account: Account, ceiling: Ceiling, cost: Cost) -> bool:
-    limit = limit_of(account, ceiling.cap)
-    return all(cap is None or used <= cap for cap, used in _pairs(account, limit, ceiling.spent + cost))
+    return all(cap is None or used <= cap for cap, used in _pairs(account, ceiling, ceiling.spent + cost))
 
 
 def refusal(account: Account, ceilings: tuple[Ceiling, ...], cost: Cost) -> OverBudget | None:
@@ -76,7 +87,8 @@ def refusal(account: Account, ceilings: tuple[Ceiling, ...], cost: Cost) -> Over
     for ceiling in ceilings:
         if not passes(account, ceiling, cost):
             largest = min(_largest(account, each, cost) for each in ceilings)
-            return _refused(account, ceiling, cost, largest)
+            refused = _refused_single if ceiling.single else _refused
+            return refused(account, ceiling, cost, largest)
     return None
 
 
@@ -115,9 +127,8 @@ def _largest(account: Account, ceiling: Ceiling, cost: Cost) -> Fraction:
     as ε², so ε·√(left/asked). zcdp, Gaussian noise: a query is charged the largest ρ whose tight ε is within its ε, so
     the tight ε of the ρ that is left.
     """
-    limit = limit_of(account, ceiling.cap)
-    (main, spent), (other, other_spent) = _pairs(account, limit, ceiling.spent)
-    asked, asked_delta = (used for _, used in _pairs(account, limit, cost))
+    (main, spent), (other, other_spent) = _pairs(account, ceiling, ceiling.spent)
+    asked, asked_delta = (used for _, used in _pairs(account, ceiling, cost))
     if other is not None and other_spent + asked_delta > other:
         return ZERO
     if main is None:
@@ -125,7 +136,7 @@ def _largest(account: Account, ceiling: Ceiling, cost: Cost) -> Fraction:
     left = max(ZERO, main - spent)
     if left >= asked:
         return cost.epsilon
-    if account.accounting == "approx":
+    if _adds_up(account, ceiling):
         return left
     return _largest_zcdp(cost, left)
 
@@ -166,17 +177,41 @@ def _refused(account: Account, ceiling: Ceiling, cost: Cost, largest: Fraction) 
     )
 
 
+def _refused_single(account: Account, ceiling: Ceiling, cost: Cost, largest: Fraction) -> OverBudget:
+    """What passes is the cap itself: said as ε, as δ, or both, whichever is above it."""
+    epsilon, delta = ceiling.cap
+    asked = {"epsilon": (cost.epsilon, epsilon), "delta": (cost.delta, delta)}
+    above = [name for name, (used, cap) in asked.items() if cap is not None and used > cap]
+    most = Amount(epsilon=epsilon, delta=delta)
+    fixes = {"epsilon": f"The largest epsilon that would pass is {_down(largest)}." if largest > 0 else ""}
+    fixes["delta"] = f"Ask with a delta of at most {shown(delta or ZERO)}."
+    return OverBudget(
+        f"{ceiling.who} does not allow this query",
+        code=ceiling.code,
+        why=f"Asked {', '.join(f'{name} {shown(used)}' for name, (used, _) in asked.items())};"
+        f" the owner allows one query at most {', '.join(_named(most))} (max_per_query).",
+        fix=" ".join(fix for name, fix in fixes.items() if name in above and fix) or "Ask the owner for more budget.",
+        spent=amount_spent(account, ceiling.cap, ceiling.spent),
+        asked=cost,
+        left=most,
+        largest=largest,
+    )
+
+
 def _asked(cost: Cost) -> Amount:
     return Amount(epsilon=cost.epsilon, delta=cost.delta, rho=cost.rho, delta_keys=cost.delta_keys)
 
 
 def said(account: Account, amount: Amount) -> str:
     """ "epsilon 0.5, delta 1e-06"; under zcdp what is enforced first."""
+    enforced = {"rho": amount.rho, "delta for keys": amount.delta_keys} if account.accounting == "zcdp" else {}
+    words = [f"{name} {shown(value)}" for name, value in enforced.items() if value is not None]
+    return ", ".join([*words, *_named(amount)]) or "without a cap"
+
+
+def _named(amount: Amount) -> list[str]:
     parts = {"epsilon": amount.epsilon, "delta": amount.delta}
-    if account.accounting == "zcdp":
-        parts = {"rho": amount.rho, "delta for keys": amount.delta_keys} | parts
-    words = [f"{name} {shown(value)}" for name, value in parts.items() if value is not None]
-    return ", ".join(words) or "without a cap"
+    return [f"{name} {shown(value)}" for name, value in parts.items() if value is not None]
 
 
 def shown(value: Fraction) -> str:

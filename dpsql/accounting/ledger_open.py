@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from dpsql.accounting.account import Account
+from dpsql.accounting.account import NO_CAP, Account
 from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, EPOCH_SCOPE, now_after, post
 from dpsql.accounting.ledger_chain import Entry, dataset_scope
 from dpsql.accounting.ledger_rows import Writing
@@ -115,7 +115,8 @@ def _is_looser(new: Account, old: Account) -> bool:
         return old_cap is not None and (new_cap is None or new_cap > old_cap)
 
     renewed = new.per is not None and new.per != old.per
-    return renewed or above(new.total[0], old.total[0]) or above(new.total[1], old.total[1])
+    pairs = zip((*new.total, *(new.per_query or NO_CAP)), (*old.total, *(old.per_query or NO_CAP)), strict=True)
+    return renewed or any(above(one, other) for one, other in pairs)
 
 
 def _changed(before: str, after: str) -> str:

@@ -11,7 +11,7 @@ from dpsql.accounting.caps import Ceiling
 from dpsql.accounting.ledger_book import total
 from dpsql.accounting.ledger_chain import analyst_scope, dataset_scope, grant_scope, limit_scope, month, sub_scope
 from dpsql.accounting.ledger_rows import Reading
-from dpsql.accounting.loss import ZERO, Cost
+from dpsql.accounting.loss import Cost
 from dpsql.errors import BudgetError
 
 
@@ -41,7 +41,7 @@ class Reckoning:
 
     def _ceilings(self, reading: Reading, analyst: str | None, now: int) -> tuple[Ceiling, ...]:
         single = self.account.per_query
-        query = () if single is None else (Ceiling(who="the cap of one query", code=401, cap=single, spent=ZERO),)
+        query = () if single is None else (Ceiling(who="the cap of one query", code=401, cap=single, single=True),)
         own = () if analyst is None else (self._of_analyst(reading, analyst, now),)
         return (*query, *self._of_subs(reading), *own, self._of_dataset(reading, now))
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpsql.accounting import pld
-from dpsql.accounting.account import Amount, Balance
+from dpsql.accounting.account import Amount, Balance, Cap
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.accounting.releases import RELEASED, VOID, Release, releases
@@ -37,6 +37,7 @@ class Report:
     dataset: str
     accounting: str
     per: str | None
+    per_query: Cap | None
     accounts: tuple[tuple[str, Balance], ...]
     plans: tuple[Spent, ...]
     tight: pld.Tight | None = field(default=None)
@@ -47,6 +48,9 @@ class Report:
             "dataset": self.dataset,
             "accounting": self.accounting,
             "per": self.per,
+            "per_query": None
+            if self.per_query is None
+            else _amount(Amount(epsilon=self.per_query[0], delta=self.per_query[1])),
             "accounts": [
                 {
                     "account": name,
@@ -84,6 +88,7 @@ def report(ledger: Ledger, *, tight_delta: Fraction | None = None) -> Report:
         dataset=ledger.account.dataset,
         accounting=ledger.account.accounting,
         per=ledger.account.per,
+        per_query=ledger.account.per_query,
         accounts=((ledger.account.dataset, balance), *balance.per_analyst.items()),
         plans=spending(found),
         tight=None if tight_delta is None else pld.tight_total(found, tight_delta),

@@ -47,6 +47,21 @@ def read_per_query(reader: Reader, fields: Fields) -> Amount:
     return NOTHING if entry is None else reader.amount(entry[1], "per_query") or NOTHING
 
 
+def read_max_per_query(reader: Reader, fields: Fields, default: Amount) -> Amount:
+    """The most that a single query may cost; a default above it would be refused every time."""
+    entry = fields.entries.get("max_per_query")
+    most = None if entry is None else reader.amount(entry[1], "max_per_query")
+    if entry is None or most is None or not isinstance(entry[1], Fields):
+        return NOTHING
+    if not entry[1].entries:
+        reader.problem(entry[0], "max_per_query caps nothing", "write max_per_query: {epsilon: 2}, or leave it out")
+    for what, one, limit in (("epsilon", default.epsilon, most.epsilon), ("delta", default.delta, most.delta)):
+        if one is not None and limit is not None and one > limit:
+            fix = "lower per_query, which is what a query costs that does not say, or raise max_per_query"
+            reader.problem(fields.at("per_query"), f"per_query's {what} is above max_per_query's", fix)
+    return most
+
+
 def read_accounting(reader: Reader, fields: Fields) -> str:
     entry = fields.entries.get("accounting")
     if entry is None:

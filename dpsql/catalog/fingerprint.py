@@ -15,7 +15,8 @@ from dpsql.catalog.model import Catalog
 
 # Words for people, places in the text, and who may spend how much: none of it changes what an answer means.
 LEFT_OUT = frozenset(
-    {"description", "where", "path", "folder", "ledger", "budget", "per_query", "analysts", "delta_keys"}
+    {"description", "where", "path", "folder"}
+    | {"ledger", "budget", "per_query", "max_per_query", "analysts", "delta_keys"}
 )
 
 

@@ -37,12 +37,12 @@ def _budget(catalog: Catalog) -> Iterator[str]:
         yield "the budget has no delta, so δ is not capped; add delta: 1e-6, or delta: 0"
     if total.delta is not None and total.delta > HIGH_DELTA:
         yield f"a δ of {float(total.delta):g} may reveal one unit in {round(1 / total.delta):,}; 1e-6 is usual"
-    for amount, limit, what in (
-        (catalog.per_query.epsilon, total.epsilon, "epsilon"),
-        (catalog.per_query.delta, total.delta, "delta"),
-    ):
-        if amount is not None and limit is not None and amount > limit:
+    for what in ("epsilon", "delta"):
+        default, most, limit = (getattr(each, what) for each in (catalog.per_query, catalog.max_per_query, total))
+        if default is not None and limit is not None and default > limit:
             yield f"per_query's {what} is above the budget's: a query that does not say less is always refused"
+        if most is not None and limit is not None and most > limit:
+            yield f"max_per_query's {what} is above the budget's: it caps nothing"
     if catalog.version is None and catalog.format == "dpsql" and private:
         yield "there is no version: repeats of a query are charged again"
 

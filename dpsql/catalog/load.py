@@ -7,7 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpsql.catalog import smartnoise, yaml_text
-from dpsql.catalog.budget import read_accounting, read_analysts, read_budget, read_delta_keys, read_per_query
+from dpsql.catalog.budget import (
+    read_accounting,
+    read_analysts,
+    read_budget,
+    read_delta_keys,
+    read_max_per_query,
+    read_per_query,
+)
 from dpsql.catalog.checks import check_tables
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.model import Catalog, TableSpec, fold
@@ -25,6 +32,7 @@ CATALOG_FIELDS = (
     "unit",
     "budget",
     "per_query",
+    "max_per_query",
     "accounting",
     "delta_keys",
     "analysts",
@@ -91,6 +99,7 @@ def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: 
     unit_type = check_tables(reader, tables)
     accounting = read_accounting(reader, fields)
     budget = read_budget(reader, fields, needed=any(not table.public for table in tables))
+    per_query = read_per_query(reader, fields)
     unit, version, ledger = (fields.entries.get(name) for name in ("unit", "version", "ledger"))
     ledger_text = None if ledger is None else reader.name(ledger[1], "ledger")
     return Catalog(
@@ -99,7 +108,8 @@ def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: 
         unit="unit" if unit is None else reader.prose(unit[1], "unit") or "",
         unit_type=unit_type,
         budget=budget,
-        per_query=read_per_query(reader, fields),
+        per_query=per_query,
+        max_per_query=read_max_per_query(reader, fields, per_query),
         accounting=accounting,
         analysts=read_analysts(reader, fields),
         tables=tables,

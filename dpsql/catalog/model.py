@@ -147,6 +147,7 @@ class Catalog:
     analysts: Mapping[str, Amount] | None
     tables: tuple[TableSpec, ...]
     views: Mapping[str, str]
+    max_per_query: Amount = Amount()  # no single query may cost more
     delta_keys: Fraction | None = None
     ledger: Path | None = None
     path: Path | None = None  # the YAML file; None for a dict

@@ -69,7 +69,8 @@ def _catalog() -> Json:
         "budget": _said(
             _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)), "what all queries may cost"
         ),
-        "per_query": _said(_object(amount, ("epsilon", "delta")), "defaults of one query"),
+        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs that does not say: a default"),
+        "max_per_query": _said(_object(amount, ("epsilon", "delta")), "the most a single query may cost: a cap"),
         "accounting": {"enum": ["approx", "zcdp"], "description": "approx: ε and δ add up; zcdp: ρ adds up"},
         "delta_keys": _said(DELTA, "under zcdp: the part of δ kept for private keys; half of it if left out"),
         "analysts": _said(

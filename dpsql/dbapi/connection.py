@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -11,17 +11,17 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Generic, Self, overload
 
 from dpsql import errors
-from dpsql.accounting.account import Amount, Balance
+from dpsql.accounting.account import Amount, Balance, Cap
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
 from dpsql.query import Parameters
-from dpsql.result import CostReport, cost_report
+from dpsql.result import CostReport, amount_report, cost_report
 from dpsql.session import Session, open_session
 from dpsql.sql import options
-from dpsql.statements import explain, plan_text
+from dpsql.statements import charge_of, explain, plan_text
 from dpsql.user_tables import load_frame
 
 Amountlike = int | float | str | Decimal | Fraction
@@ -29,18 +29,24 @@ Amountlike = int | float | str | Decimal | Fraction
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Budget:
-    """total, spent and left, each with .epsilon and .delta (None: not limited); the same for each analyst."""
+    """total, spent and left, each with .epsilon and .delta (None: not limited); the same for each analyst.
+
+    per_query: the most a single query may cost; None without such a cap. Under `accounting: zcdp` the .rho and .delta_keys
+    of total, spent and left are what is enforced; .epsilon and .delta are converted from them, for the reader.
+    """
 
     total: CostReport
     spent: CostReport
     left: CostReport
     per_analyst: Mapping[str, Budget] = field(default_factory=lambda: MappingProxyType({}))
+    per_query: CostReport | None = None
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [f"total {self.total}; spent {self.spent}; left {self.left}"]
+        most = "" if self.per_query is None else f"; one query at most {self.per_query}"
+        lines = [f"total {self.total}; spent {self.spent}; left {self.left}{most}"]
         return "\n".join([*lines, *(f"  {name}: {budget}" for name, budget in self.per_analyst.items())])
 
 
@@ -168,6 +174,17 @@ class Connection(Generic[Row]):
         self._check_open()
         return cost_report(plan_text(self._session, sql, parameters).cost)
 
+    def would_charge(self, sql: str, parameters: Parameters = None) -> CostReport:
+        """What running the query now would charge: its cost, or nothing where it would be a free repeat."""
+        self._check_open()
+        return cost_report(charge_of(self._session, sql, parameters))
+
+    @property
+    def confirm_above(self) -> float | None:
+        """The ε above which a person should be asked before a charge (`SET confirm_above`); interfaces for people do."""
+        limit = self._session.defaults.confirm_above
+        return None if limit is None else float(limit)
+
     @property
     def budget(self) -> Budget:
         self._check_open()
@@ -175,7 +192,7 @@ class Connection(Generic[Row]):
         if ledger is None:
             nothing = CostReport(epsilon=None, delta=None)
             return Budget(total=nothing, spent=CostReport(epsilon=0.0, delta=0.0), left=nothing)
-        return budget_of(ledger.balance())
+        return replace(budget_of(ledger.balance()), per_query=_cap_report(ledger.account.per_query))
 
     def sub_budget(self, epsilon: Amountlike | None = None, delta: Amountlike | None = None) -> Connection[Row]:
         """A connection that can spend at most this much of the budget, for code that shall not spend more.
@@ -250,16 +267,12 @@ class Connection(Generic[Row]):
 
 def budget_of(balance: Balance) -> Budget:
     return Budget(
-        total=_report(balance.total),
-        spent=_report(balance.spent),
-        left=_report(balance.left),
+        total=amount_report(balance.total),
+        spent=amount_report(balance.spent),
+        left=amount_report(balance.left),
         per_analyst={name: budget_of(inner) for name, inner in balance.per_analyst.items()},
     )
 
 
-def _report(amount: Amount) -> CostReport:
-    return CostReport(
-        epsilon=None if amount.epsilon is None else float(amount.epsilon),
-        delta=None if amount.delta is None else float(amount.delta),
-        rho=None if amount.rho is None else float(amount.rho),
-    )
+def _cap_report(cap: Cap | None) -> CostReport | None:
+    return None if cap is None else amount_report(Amount(epsilon=cap[0], delta=cap[1]))

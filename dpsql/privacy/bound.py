@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 from dpsql.catalog.model import fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
@@ -104,7 +104,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
         )
     values = key_set(domain)
     if values is not None:
-        values = tuple(sorted(dict.fromkeys(values), key=_sort_key))
+        values = _in_order(values)
     because = domain.because or ("inferred" if values is not None else "")
     return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
 
@@ -118,11 +118,11 @@ def _fits_bigint(domain: Domain) -> bool:
     return domain.interval.is_finite and all(abs(end) <= far for end in domain.interval.ends())
 
 
-def _sort_key(value: Atom) -> tuple[bool, str | float | int]:
-    """Key order: ascending, NULL last; text by code points, which is the byte order of UTF-8."""
-    if value is None:
-        return True, 0
-    return False, value if not isinstance(value, bool) else int(value)  # type: ignore[return-value]  # one type per key
+def _in_order(values: Iterable[Atom]) -> tuple[Atom, ...]:
+    """Key order: ascending, NULL last; text by code points, which is the byte order of UTF-8. Each once."""
+    distinct = dict.fromkeys(values)
+    known: list[Any] = [value for value in distinct if value is not None]  # one type per key
+    return (*sorted(known), *((None,) if None in distinct else ()))
 
 
 def _limit_combinations(keys: tuple[Key, ...], draft: Draft) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -46,15 +46,12 @@ def budget() -> None:
 @OUTPUT
 def show(place: str, mode: str | None, output: Path | None) -> int:
     """What is spent and what is left (`show` may be left out)."""
+    from dpsql.accounting import balance_table
+
     with ledger_of(place, begin=True) as ledger:
-        balance = ledger.balance()
-        held = [(ledger.account.dataset, balance), *balance.per_analyst.items()]
-        rows = [
-            (account, what, _float(amount.epsilon), _float(amount.delta))
-            for account, one in held
-            for what, amount in (("total", one.total), ("spent", one.spent), ("left", one.left))
-        ]
-    _write(("account", "what", "epsilon", "delta"), rows, mode, output)
+        rows = balance_table.rows(ledger.account, ledger.balance())
+        names = balance_table.columns(ledger.account)
+    _write(names, rows, mode, output)
     return Exit.OK
 
 
@@ -258,13 +255,12 @@ def ledger_of(place: str, *, begin: bool = False) -> Iterator[Ledger]:
 
 
 def _left(opened: Ledger, analyst: str | None) -> str:
+    from dpsql.result import amount_report
     from dpsql.shell.summary import amounts
 
     balance = opened.balance(analyst)
     held = balance if analyst is None else balance.per_analyst.get(analyst, balance)
-    from dpsql.result import CostReport
-
-    return amounts(CostReport(epsilon=_float(held.left.epsilon), delta=_float(held.left.delta)))
+    return amounts(amount_report(held.left))
 
 
 def _exact(text: str | None) -> Fraction | None:
@@ -278,11 +274,7 @@ def _exact(text: str | None) -> Fraction | None:
     return value
 
 
-def _float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _write(names: tuple[str, ...], rows: list[tuple[Any, ...]], mode: str | None, output: Path | None) -> None:
+def _write(names: tuple[str, ...], rows: Sequence[tuple[Any, ...]], mode: str | None, output: Path | None) -> None:
     from dpsql.shell.output import mode_named
     from dpsql.shell.results import Results
 

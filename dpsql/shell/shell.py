@@ -80,13 +80,14 @@ class Shell:
         return budget.left if own is None else smaller(budget.left, own.left)
 
     def _confirm(self, sql: str) -> None:
-        limit = self.connection._session.defaults.confirm_above
+        """A charge above the limit needs a yes; what is free does not."""
+        limit = self.connection.confirm_above
         if limit is None:
             return
-        epsilon = self.connection.cost(sql).epsilon
+        epsilon = self.connection.would_charge(sql).epsilon
         if epsilon is None or epsilon <= limit:
             return
-        cost = f"this query costs ε = {epsilon:g}, more than {float(limit):g}; left is ε = {_amount(self.left.epsilon)}"
+        cost = f"this query costs ε = {epsilon:g}, more than {limit:g}; left is ε = {_amount(self.left.epsilon)}"
         if self.ask is None:
             raise InterfaceError(
                 cost, code=623, why="confirm_above is set, and nobody can be asked here.", fix="Add --yes to spend it."
@@ -111,7 +112,8 @@ def without_nulls(page: Page) -> Page:
 
 
 def smaller(one: CostReport, other: CostReport) -> CostReport:
-    return CostReport(epsilon=_least(one.epsilon, other.epsilon), delta=_least(one.delta, other.delta))
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in ("epsilon", "delta", "rho", "delta_keys")}
+    return CostReport(**{name: _least(*pair) for name, pair in pairs.items()})
 
 
 def _least(one: float | None, other: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dpsql.result import CostReport, Privacy
 from dpsql.shell.output.model import shown
@@ -26,7 +27,8 @@ def lines(kind: str, count: int, privacy: Privacy | None, left: CostReport) -> I
     if privacy.exact:
         yield f"{rows}; {privacy}"
         return
-    cost = "a repeat, nothing charged" if privacy.repeated else f"cost {amounts(privacy.cost)}"
+    asked = privacy.cost if left.rho is not None else replace(privacy.cost, rho=None)
+    cost = "a repeat, nothing charged" if privacy.repeated else f"cost {amounts(asked)}"
     yield f"{rows}; {cost}; left {amounts(left)}"
     if privacy.intervals:
         yield f"95 % of the time within: {_intervals(privacy)}"
@@ -42,6 +44,7 @@ def _intervals(privacy: Privacy) -> str:
 
 
 def amounts(cost: CostReport) -> str:
-    """ε, and δ where there is any."""
+    """ε, δ where there is any, and ρ where that is what counts."""
     epsilon = "unlimited" if cost.epsilon is None else f"{cost.epsilon:g}"
-    return f"ε = {epsilon}" + (f", δ = {cost.delta:g}" if cost.delta else "")
+    delta = f", δ = {cost.delta:g}" if cost.delta else ""
+    return f"ε = {epsilon}{delta}" + (f", ρ = {cost.rho:.6g}" if cost.rho is not None else "")

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import pyarrow
 import pytest
 
 import dpsql
+from dpsql.accounting import loss
 from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.releases import releases
 from tests.attacks.budget_world import COUNT, save, write
 
 
@@ -33,6 +36,10 @@ def spent(conn: dpsql.Connection[Any]) -> float:
     found = conn.budget.spent.epsilon
     assert found is not None
     return found
+
+
+def ledger_of(yaml: Path) -> Path:
+    return yaml.with_name(yaml.name + ".ledger")
 
 
 # --- free repeats
@@ -395,6 +402,101 @@ def test_who_was_taken_off_the_list_may_not_even_repeat(tmp_path: Path) -> None:
     write(tmp_path, more="analysts: {bob: {}}")
     with dpsql.connect(yaml, analyst="ana") as conn, pytest.raises(dpsql.BudgetError):
         conn.execute(COUNT)
+
+
+@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
+def test_one_query_may_not_cost_more_than_the_owner_says(tmp_path: Path, accounting: str) -> None:
+    capped = {"more": "max_per_query: {epsilon: 1.5, delta: 1.0e-8}", "accounting": accounting}
+    yaml = write(tmp_path, **capped)
+    asking = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon={}, delta={}) kind, COUNT(*) FROM visits GROUP BY kind"
+    with dpsql.connect(yaml, analyst="ana") as conn:
+        conn.execute(asking.format("1.5", "1e-8"))
+        conn.execute("SET epsilon = 1.6")
+        ways = [lambda: conn.execute(COUNT), lambda: conn.execute("CREATE TABLE t AS " + COUNT)]
+        ways += [lambda: conn.sub_budget(epsilon=5).execute(COUNT), lambda: conn.execute(COUNT, query_id="q")]
+        for way in ways:
+            with pytest.raises(dpsql.BudgetError) as refused:
+                way()
+            assert refused.value.code == "DPSQL-401"
+            told = str(refused.value)
+            assert "Asked epsilon 1.6, delta 0; the owner allows one query at most epsilon 1.5, delta 1e-08" in told
+            assert "largest epsilon that would pass is 1.5" in told
+        with pytest.raises(dpsql.BudgetError, match="delta of at most 1e-08"):
+            conn.execute(
+                "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=2e-8) town, COUNT(*) FROM visits GROUP BY town"
+            )
+        assert conn.budget.per_query is not None and conn.budget.per_query.epsilon == 1.5
+        assert "one query at most ε = 1.5, δ = 1e-08" in str(conn.budget)
+        told_rows = {row[:2]: row[-2:] for row in conn.execute("SHOW BUDGET").fetchall()}
+        assert told_rows["towns", "per query"] == (1.5, 1e-8)
+        assert [release.cost.epsilon for release in releases(Ledger.inspect(ledger_of(yaml)).rows())] == [1.5]
+
+
+def test_a_lowered_cap_of_one_query_is_told_and_keeps_repeats_free(tmp_path: Path) -> None:
+    yaml = write(tmp_path)
+    with dpsql.connect(yaml, analyst="ana") as conn:
+        rows = conn.execute(COUNT).fetchall()
+    write(tmp_path, more="max_per_query: {epsilon: 0.5}").write_text(
+        yaml.read_text().replace("per_query: {epsilon: 1, ", "per_query: {epsilon: 0.5, ", 1)
+    )
+    with dpsql.connect(yaml, analyst="ana", epsilon=1) as conn:
+        assert any("per_query" in notice for notice in conn.notices)
+        assert conn.execute(COUNT).fetchall() == rows
+        with pytest.raises(dpsql.BudgetError):
+            conn.execute(COUNT.replace("COUNT", "SUM").replace("*", "x"))
+        assert spent(conn) == 1
+
+
+def test_show_budget_shows_what_is_enforced(tmp_path: Path) -> None:
+    yaml = write(tmp_path, accounting="zcdp", budget="{epsilon: 4, delta: 1.0e-6}", more="delta_keys: 1.0e-7")
+    with dpsql.connect(yaml, analyst="ana") as conn:
+        conn.execute(
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, delta=2e-8) town, COUNT(*) FROM visits GROUP BY town"
+        )
+        cursor = conn.execute("SHOW BUDGET")
+        assert [column[0] for column in cursor.description] == [
+            "account",
+            "what",
+            "rho",
+            "delta_keys",
+            "epsilon",
+            "delta",
+        ]
+        found = {row[:2]: row[2:] for row in cursor.fetchall()}
+        cost = conn.cost(
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, delta=2e-8) town, COUNT(*) FROM visits GROUP BY town"
+        )
+        rho, keys = found["towns", "spent"][:2]
+        assert (rho, keys) == (cost.rho, 2e-8)
+        most = float(loss.rho_for(Fraction(4), Fraction(9, 10**7)))
+        assert found["towns", "total"] == (most, 1e-7, 4, 1e-6)
+        assert found["towns", "left"][:2] == (pytest.approx(most - rho), pytest.approx(8e-8))
+        assert found["ana", "spent"][:2] == (rho, keys)
+        held = conn.budget
+        assert (held.left.rho, held.left.delta_keys) == found["towns", "left"][:2]
+        assert f"ρ = {rho:.6g}, δ of keys = 2e-08" in str(held)
+
+
+def test_would_charge_knows_what_is_free(conn: dpsql.Connection[Any]) -> None:
+    conn.execute("CREATE TABLE mine (k TEXT)")
+    joined = "SELECT COUNT(*) FROM visits JOIN mine ON mine.k = visits.kind"
+    fresh = COUNT.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh=true)")
+    for sql in (COUNT, joined):
+        assert conn.would_charge(sql).epsilon == 1
+        conn.execute(sql)
+        assert (conn.would_charge(sql).epsilon, conn.cost(sql).epsilon) == (0, 1)
+    for sql in (
+        SAME[3],
+        f"CREATE TABLE other AS {COUNT}",
+        f"INSERT INTO mine SELECT kind FROM ({COUNT}) AS t",
+        "SELECT 1",
+    ):
+        assert conn.would_charge(sql).epsilon == 0, sql
+    assert conn.would_charge(fresh).epsilon == 1
+    assert conn.would_charge("SELECT COUNT(*) FROM visits WHERE x > ?", [3]).epsilon == 1
+    conn.execute("INSERT INTO mine VALUES ('a')")
+    assert conn.would_charge(joined).epsilon == 1
+    assert spent(conn) == 2
 
 
 def test_a_sub_budget_cannot_spend_more_and_counts_in_the_whole(conn: dpsql.Connection[Any]) -> None:

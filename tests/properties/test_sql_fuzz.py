@@ -1,111 +1,105 @@
 """Mutated queries of the SQL cases through parser, binder and planner: a plan or one of dpsql's own errors, never a bug.
 
-Some of the accepted ones run on the dirty world: no data may make one fail.
+Of the accepted ones some run on the dirty world: no data may make one fail. Of some the replay is compared with what the
+plan declares.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.engine.vault import Vault
+from dpsql.errors import Error
+from dpsql.ir.nodes import Noisy, walk
+from dpsql.plan.stages import ReleasePlan
+from dpsql.query import check, in_text
 from tests.cases import clinic
-from tests.cases.test_sql_cases import CASES
-
-WORDS = re.compile(r"'[^']*'|[\w.]+|\s+|.", re.DOTALL)
-TOKENS = [word for case in CASES for word in WORDS.findall(case.sql) if not word.isspace()]
-# what happened to be fragile: subqueries, keys, windows, constants at the edges
-EXTRA = [
-    "NULL",
-    "patient_id",
-    "visit_id",
-    "9223372036854775807",
-    "-1",
-    "0",
-    "1e308",
-    "''",
-    "DISTINCT",
-    "NOT",
-    "*",
-    "COUNT(*)",
-]
+from tests.properties.mutating import mutate
 
 
-def alike(word: str) -> list[str]:
-    """Words of the same kind, which often still parse."""
-    return BY_KIND.get(kind(word), TOKENS)
+@contextmanager
+def shown(sql: str) -> Iterator[None]:
+    """Whatever escapes says by which query."""
+    try:
+        yield
+    except BaseException as error:  # also pytest's own failures and time limits
+        error.add_note(sql)
+        raise
 
 
-def kind(word: str) -> str:
-    if word.startswith("'") or word[0].isdigit():
-        return "constant"
-    if word.isupper():
-        return "function" if word in FUNCTIONS else "keyword"
-    return "name" if word[0].isalpha() else "sign"
+def replay(replayer: testing.Replayer, plan: ReleasePlan, unit: int) -> int:
+    """How many (stage, unit) pairs were compared: the unit-th unit of every stage."""
+    scratch = check(replayer.session, plan)
+    compared = 0
+    for stage in plan.stages:
+        if any(isinstance(leaf, Noisy) for load in stage.loads for leaf in walk(load)):
+            continue  # it reads an earlier stage's noisy rows, which replay has not
+        units = replayer.units(stage)
+        chosen = units[unit % len(units)]
+        full = replayer.totals(stage, scratch)
+        line = testing.compare(chosen, stage, full, replayer.totals(stage, scratch, without=chosen))
+        assert line.holds, line
+        compared += 1
+    return compared
 
 
-FUNCTIONS = {match for case in CASES for match in re.findall(r"([A-Z_]+) ?\(", case.sql)}
-BY_KIND: dict[str, list[str]] = {}
-for token in TOKENS:
-    BY_KIND.setdefault(kind(token), []).append(token)
+def scratch_may_refuse(act: Callable[[], int]) -> int:
+    """Types that scratch alone knows, fan-out and post-processing are found after the plan; the vault never fails."""
+    try:
+        return act()
+    except (dpsql.ExecutionError, dpsql.InternalError):
+        raise
+    except Error:
+        return 0
 
 
-def mutate(source: random.Random, text: str) -> str:
-    """One to three words replaced, mostly by their like, dropped, exchanged, or taken from another statement."""
-    words = WORDS.findall(text)
-    for _ in range(source.choice([1, 1, 2, 3])):
-        at = source.choice([i for i, word in enumerate(words) if not word.isspace()] or [0])
-        match source.randrange(8):
-            case 0:
-                words[at] = source.choice(EXTRA)
-            case 1:
-                words[at] = " "
-            case 2:
-                other = source.randrange(len(words))
-                words[at], words[other] = words[other], words[at]
-            case 3:
-                other_words = WORDS.findall(source.choice(CASES).sql)
-                cut = source.randrange(len(other_words))
-                words[at : at + 6] = other_words[cut : cut + 6]
-            case _:
-                words[at] = source.choice(alike(words[at]))
-    return "".join(words)
-
-
-def fuzz(seed: int, count: int, run_every: int) -> tuple[int, int]:
-    """(how many were planned, how many ran)."""
+def fuzz(seed: int, count: int, run_every: int) -> Counter[str]:
+    """How often what happened: a code, planned, ran, replayed."""
     source = random.Random(seed)
     dirty = clinic.source(clinic.dirty())
-    planned = ran = 0
+    happened: Counter[str] = Counter()
     with testing.Replayer(clinic.CATALOG, dirty) as replayer, testing.exact(clinic.CATALOG, source=dirty) as exact:
-        for _ in range(count):
-            sql = mutate(source, source.choice(CASES).sql)
+
+        def ran(sql: str) -> int:
+            exact.execute(sql).fetchall()
+            return 1
+
+        def tried(sql: str) -> None:
             try:
-                plan = replayer.plan(sql)
-            except dpsql.InternalError as bug:
-                pytest.fail(f"{bug}\n{sql}")
-            except dpsql.Error:
-                continue
-            planned += 1
-            if plan.stages and planned % run_every == 0:
-                ran += 1
-                try:
-                    exact.execute(sql).fetchall()
-                except (dpsql.ExecutionError, dpsql.InternalError) as bug:
-                    pytest.fail(f"{bug}\n{sql}")
-                except dpsql.Error:
-                    continue  # types that scratch alone knows, fan-out, post-processing
-    return planned, ran
+                with in_text(sql):
+                    plan = replayer.plan(sql)
+            except dpsql.InternalError:
+                raise
+            except Error as error:
+                happened[error.code] += 1
+                assert error.line is not None, f"no place: {error}"
+                return
+            happened["planned"] += 1
+            number = happened["planned"]
+            if plan.stages and number % run_every == 0:
+                happened["ran"] += scratch_may_refuse(lambda: ran(sql))
+            if plan.stages and number % (2 * run_every) == 0:
+                happened["replayed"] += scratch_may_refuse(lambda: replay(replayer, plan, number))
+
+        for _ in range(count):
+            sql = mutate(source)
+            with shown(sql):
+                tried(sql)
+    return happened
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_mutated_queries(seed: int) -> None:
-    planned, ran = fuzz(seed, 2_500, 4)
-    assert planned > 50 and ran > 10
+    happened = fuzz(seed, 5_000, 16)
+    assert happened["planned"] > 500 and happened["ran"] > 30 and happened["replayed"] > 10, happened
 
 
 @pytest.mark.deep

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -111,6 +112,16 @@ def test_analysts_and_sub_budgets_in_rho(tmp_path: Path) -> None:
     refused = part.quote(gaussian("1", "1e-9"), "bob")
     assert refused is not None and refused.code == "DPSQL-402"
     assert part.quote(gaussian("0.1", "1e-9"), "bob") is None
+
+
+def test_the_cap_of_one_query_is_about_what_it_asks_for(tmp_path: Path) -> None:
+    """Converted to rho, a cap of 1 would refuse the pure ε of 1 that it allows: at so small a δ its ρ of 1/2 is an ε of 5."""
+    ledger = Ledger.open(tmp_path / "a.ledger", replace(ACCOUNT, per_query=(Fraction(1), Fraction(1, 10**7))))
+    for passes in (laplace("1"), laplace("1", keys="1e-7"), gaussian("1", "1e-7")):
+        assert ledger.quote(charge(passes).cost) is None
+    for above in (laplace("1.01"), laplace("0.1", keys="1.01e-7"), gaussian("0.5", "2e-7")):
+        refused = ledger.quote(charge(above).cost)
+        assert refused is not None and refused.code == "DPSQL-401"
 
 
 def test_an_epsilon_without_rho_is_a_bug_not_a_gift(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def test_nothing_stands_out() -> None:
         (", delta: 1e-6", "", "δ is not capped"),
         ("version: 1", "", "no version"),
         ("version: 1", "version: 1\nper_query: {epsilon: 6}", "per_query's epsilon is above"),
+        ("version: 1", "version: 1\nmax_per_query: {epsilon: 6}", "max_per_query's epsilon is above the budget's"),
         ("upper: 9", "upper: 1e12", "noise grows"),
         (", upper: 9", "", "only one bound"),
         ("upper: 9", "upper: 0", "one possible value"),

@@ -25,6 +25,7 @@ version: 2026-11
 unit: patient
 budget: {epsilon: 10, delta: 1.0e-6}
 per_query: {epsilon: 1, delta: 1.0e-9}
+max_per_query: {epsilon: 2}
 accounting: approx
 analysts: {ana: {epsilon: 4}, bob: {}}
 tables:
@@ -78,6 +79,7 @@ def test_top_level(hospital: Catalog, tmp_path: Path) -> None:
     assert hospital.unit_type == BIGINT
     assert hospital.budget.total == Amount(epsilon=Fraction(10), delta=Fraction(1, 10**6))
     assert hospital.per_query == Amount(epsilon=Fraction(1), delta=Fraction(1, 10**9))
+    assert hospital.max_per_query == Amount(epsilon=Fraction(2))
     assert hospital.analysts == {"ana": Amount(epsilon=Fraction(4)), "bob": Amount()}
     assert hospital.views == {"long_visits": "SELECT * FROM visits WHERE duration > 60"}
     assert hospital.ledger == tmp_path / "metadata" / "spent.ledger"

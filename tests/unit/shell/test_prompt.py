@@ -84,6 +84,17 @@ def test_a_large_charge_needs_a_yes(here: Path, capsys: pytest.CaptureFixture[st
     assert "DPSQL-624" in capsys.readouterr().err
 
 
+def test_what_is_free_needs_no_yes(here: Path) -> None:
+    asked: list[str] = []
+    with a_shell() as shell:
+        shell.ask = lambda question: not asked.append(question)
+        count = "SELECT COUNT(*) AS n FROM visits;"
+        typed(shell, count, "SET confirm_above = 0.5;", count, f"CREATE TABLE t AS {count}", "SELECT * FROM t;")
+        assert not asked
+        typed(shell, "SET fresh = true;", count)
+    assert len(asked) == 1
+
+
 def test_the_shells_own_commands(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with a_shell() as shell:
         typed(
