@@ -115,7 +115,7 @@ def test_analysts_and_sub_budgets_in_rho(tmp_path: Path) -> None:
 
 
 def test_the_cap_of_one_query_is_about_what_it_asks_for(tmp_path: Path) -> None:
-    """Converted to rho, a cap of 1 would refuse the pure ε of 1 that it allows: at so small a δ its ρ of 1/2 is an ε of 5."""
+    """Converted to rho, a cap of 1 would refuse the pure ε of 1 it allows: its ρ of 1/2 is an ε of 5 at so small a δ."""
     ledger = Ledger.open(tmp_path / "a.ledger", replace(ACCOUNT, per_query=(Fraction(1), Fraction(1, 10**7))))
     for passes in (laplace("1"), laplace("1", keys="1e-7"), gaussian("1", "1e-7")):
         assert ledger.quote(charge(passes).cost) is None

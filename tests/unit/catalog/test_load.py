@@ -94,7 +94,7 @@ def test_tables(hospital: Catalog, tmp_path: Path) -> None:
     assert (visits.caps.max_groups, visits.caps.max_rows, visits.min_units) == (4, 3, 5)
     assert visits.key_caps == (KeyCaps(by=frozenset({"month"}), max_groups=12),)
     assert visits.max_sum == {"duration": (Fraction(0), Fraction(1801, 2))}
-    assert visits.where == "hospital.yaml:10"
+    assert visits.where == "hospital.yaml:11"
     assert visits.source == FileSource(paths=(tmp_path / "metadata" / "visits.parquet",), kind="parquet")
     assert items.unit_path == UnitPath(through="visits", on=(("visit_id", "visit_id"),))
     assert isinstance(items.source, FileSource)
@@ -282,6 +282,7 @@ SAME = [
     ("description: minutes", "description: hours"),
     ("epsilon: 10", "epsilon: 99"),
     ("ana:", "eve:"),
+    ("max_per_query: {epsilon: 2}", "max_per_query: {epsilon: 3}"),
     ("# the", "# a"),
 ]
 OTHER = [
