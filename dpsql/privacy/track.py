@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.errors import Refused
-from dpsql.ir.expr import place
+from dpsql.errors import Error, Refused
 from dpsql.ir.nodes import (
     Aggregate,
     Filter,
@@ -29,7 +28,7 @@ from dpsql.ir.nodes import (
     UserTable,
     Window,
     inputs,
-    walk,
+    where,
 )
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import aggregate, filters, joins, leaves, order, projects, scan, semijoins, setops, windows
@@ -46,7 +45,16 @@ def track(node: Node, context: TrackContext) -> Tracked:
 
 
 def apply(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Tracked:
-    """The node's own rule over its tracked inputs."""
+    """The node's own rule over its tracked inputs. What it refuses has a place, if only the node's."""
+    try:
+        return _rule(node, below, context)
+    except Error as error:
+        if error.at is None:
+            error.at = where(node)
+        raise
+
+
+def _rule(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Tracked:
     match node:
         case Scan():
             return scan.rule(node, context)
@@ -89,12 +97,10 @@ def track_statement(node: Node, context: TrackContext) -> Tracked:
 
 def _rows_of_people(node: Node, private: Private) -> Refused:
     tables = " and ".join(private.tables)
-    shown = (below.exprs[0] for below in walk(node) if isinstance(below, Project) and below.exprs)
-    at = next((place(expr) for expr in shown if place(expr) is not None), None)
     return Refused(
         "this query returns rows of people, not statistics",
         code=112,
-        at=at,
+        at=where(node),
         why=f"{tables} is private: only aggregates over all units can be answered.",
         fix="Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.",
     )

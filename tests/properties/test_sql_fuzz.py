@@ -16,7 +16,6 @@ import pytest
 
 import dpsql
 from dpsql import testing
-from dpsql.engine.vault import Vault
 from dpsql.errors import Error
 from dpsql.ir.nodes import Noisy, walk
 from dpsql.plan.stages import ReleasePlan

@@ -234,7 +234,7 @@ def bind_window(node: exp.Window, block: Block, bind_expr: BindExpr) -> WindowCa
     return WindowCall(
         name,
         args,
-        _window_type(name, args, context),
+        _window_type(name, args, context, at),
         tuple(bind_expr(part, block) for part in partition),
         tuple(_window_order(item, block, bind_expr) for item in order),
         frame,
@@ -249,7 +249,7 @@ def _window_order(item: exp.Expr, block: Block, bind_expr: BindExpr) -> SortKey:
     return sort_key(item, bind_expr(item.this, block))
 
 
-def _window_type(name: str, args: tuple[Expr, ...], context: Context) -> Type:
+def _window_type(name: str, args: tuple[Expr, ...], context: Context, at: Span | None) -> Type:
     if name in WINDOW_TYPES:
         return WINDOW_TYPES[name]
     if name in SAME_TYPE and args:
@@ -258,7 +258,7 @@ def _window_type(name: str, args: tuple[Expr, ...], context: Context) -> Type:
     try:
         return ANY if signature is None else signature.result(args)
     except functions.TypeProblem as problem:
-        raise SqlError(problem.what, code=105, fix=problem.fix) from None
+        raise SqlError(problem.what, code=105, at=at, fix=problem.fix) from None
 
 
 def _specification(node: exp.Window, block: Block) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:

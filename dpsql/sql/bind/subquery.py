@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.domain.types import BIGINT
-from dpsql.errors import Refused, SqlError
+from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Filter, Limit, Node, Project, SemiJoin
 from dpsql.ir.scoping import free_columns
@@ -28,6 +28,7 @@ class Semi:
     right: Node
     on: Expr
     anti: bool
+    at: Span | None
 
 
 Condition = Expr | Semi
@@ -76,7 +77,8 @@ def apply(node: Node, found: list[Condition], block: Block) -> Node:
         node = Filter(join_scalars(node, [test], block), test)
     for condition in found:
         if isinstance(condition, Semi):
-            node = SemiJoin(join_scalars(node, [condition.on], block), condition.right, condition.on, condition.anti)
+            joined = join_scalars(node, [condition.on], block)
+            node = SemiJoin(joined, condition.right, condition.on, condition.anti, condition.at)
     return node
 
 
@@ -111,9 +113,9 @@ def _exists(query: exp.Expr, block: Block, *, anti: bool) -> Semi:
     if select is None or _has_aggregate(select, block):
         right = block.context.query(query, block.context, block.env, block.scope)
         _refuse_free(right, query, block)
-        return Semi(right, TRUE, anti)
+        return Semi(right, TRUE, anti, block.context.at(query))
     right, on, _ = _open(select, block)
-    return Semi(right, _conjunction(on), anti)
+    return Semi(right, _conjunction(on), anti, block.context.at(query))
 
 
 def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
@@ -142,7 +144,7 @@ def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
     test = functions.make("equal", (left, value), at=at)
     if anti:
         test = functions.make("is_not_false", (test,), at=at)
-    return Semi(right, _conjunction([test, *correlated]), anti)
+    return Semi(right, _conjunction([test, *correlated]), anti, at)
 
 
 def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:

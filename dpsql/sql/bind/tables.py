@@ -210,7 +210,7 @@ def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) 
         else:
             left = join_scalars(left, [on], block)
     if kind in ("semi", "anti"):
-        return SemiJoin(left, right, on or TRUE, kind == "anti"), scope
+        return SemiJoin(left, right, on or TRUE, kind == "anti", context.at(join)), scope
     join_kind: JoinKind = "inner"
     if side in ("left", "right", "full"):
         join_kind = side  # type: ignore[assignment]  # the three literals of JoinKind

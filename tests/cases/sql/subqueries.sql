@@ -66,6 +66,26 @@ SELECT COUNT(*) FROM items WHERE code IN (SELECT code FROM prices)
 -- ok
 SELECT COUNT(*) FROM items WHERE code NOT IN (SELECT code FROM prices)
 -- ok
+SELECT COUNT(*) FROM items WHERE code NOT IN (SELECT code FROM prices WHERE price > 100)
+-- ok
+SELECT COUNT(*) FROM visits WHERE referrer NOT IN (SELECT CASE WHEN floor > 1 THEN 'Dr A' END FROM specialties)
+-- ok
+SELECT COUNT(*) FROM visits WHERE referrer NOT IN (SELECT CASE WHEN floor > 1 THEN 'Dr A' END FROM specialties WHERE floor > 1)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE referrer NOT IN (SELECT CASE WHEN floor > 1 THEN 'Dr A' END FROM specialties s WHERE s.floor < v.score)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE score NOT IN (SELECT s.floor FROM specialties s WHERE s.name = v.specialty AND s.floor < v.score)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE UPPER(referrer) NOT IN (SELECT UPPER(head) FROM specialties)
+-- ok
+SELECT COUNT(*) FROM visits v WHERE specialty NOT IN (SELECT v.referrer FROM specialties)
+-- ok
+SELECT COUNT(*) FROM specialties WHERE floor NOT IN (SELECT CASE WHEN n > 3 THEN n END FROM numbers WHERE n < 5)
+-- ok
+SELECT COUNT(*) FROM visits WHERE score NOT IN (SELECT n FROM numbers WHERE n > 2)
+-- ok
+SELECT COUNT(*) FROM visits WHERE 3 NOT IN (SELECT floor FROM specialties)
+-- ok
 SELECT COUNT(*) FROM visits WHERE specialty IN (SELECT specialty FROM by_specialty WHERE n > 15)
 -- ok
 SELECT COUNT(*) FROM specialties WHERE name IN (SELECT specialty FROM visits GROUP BY specialty)

@@ -1,0 +1,47 @@
+"""NOT IN over public rows becomes anti-joins on equality, with the NULL checks that the columns need."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsql import testing
+from dpsql.ir.expr import Call, walk
+from dpsql.ir.nodes import SemiJoin
+from dpsql.ir.nodes import walk as nodes
+
+CATALOG = {
+    "dataset": "nulls",
+    "unit": "person",
+    "budget": {"epsilon": 1, "delta": 0},
+    "per_query": {"epsilon": 1},
+    "tables": {
+        "people": {
+            "unit": "id",
+            "max_groups": 1,
+            "max_rows": 1,
+            "columns": {"id": "integer", "a": {"type": "integer", "nullable": False}, "b": "integer"},
+        },
+        "known": {"public": True, "columns": {"c": {"type": "integer", "nullable": False}, "d": "integer"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "joins"),
+    [
+        ("a NOT IN (SELECT c FROM known)", 1),
+        ("b NOT IN (SELECT c FROM known)", 2),
+        ("a NOT IN (SELECT d FROM known)", 2),
+        ("b NOT IN (SELECT d FROM known)", 3),
+        ("b NOT IN (SELECT d FROM known WHERE d > 4)", 2),
+        ("b NOT IN (SELECT d FROM known WHERE c < people.a)", 3),
+        ("b IS NOT NULL AND b NOT IN (SELECT d FROM known)", 2),
+    ],
+)
+def test_one_join_for_each_way_not_to_be_false(condition: str, joins: int) -> None:
+    with testing.Replayer(CATALOG, {"people": [], "known": []}) as replayer:
+        (stage,) = replayer.plan(f"SELECT COUNT(*) FROM people WHERE {condition}").stages
+    found = [node for node in nodes(stage.input) if isinstance(node, SemiJoin)]
+    assert len(found) == joins
+    calls = {part.function for node in found for part in walk(node.on) if isinstance(part, Call)}
+    assert "equal" in calls and "is_not_false" not in calls
