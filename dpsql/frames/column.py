@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import InterfaceError
 from dpsql.frames import words
+from dpsql.frames.bins import equal, given
 from dpsql.frames.statistics import statistic
 from dpsql.frames.unseen import Unseen
 
@@ -71,32 +72,32 @@ class PrivateColumn(Unseen):
         counted = f'SELECT {self._sql} AS {words.name(self.name)}, COUNT(*) AS "count" FROM {self._frame._relation.sql}'
         return self._frame._result(f'{counted} GROUP BY 1 ORDER BY "count" DESC, 1')
 
-    def hist(self, bins: int = 10, range: tuple[Any, Any] | None = None) -> Result:  # noqa: A002 - numpy's word
-        """The number of rows in equal bins from the lower to the upper bound: lower, upper, count.
+    def hist(
+        self,
+        bins: int | Iterable[Any] = 10,
+        range: tuple[Any, Any] | None = None,  # noqa: A002 - numpy's word
+    ) -> Result:
+        """The number of rows in bins: lower, upper, count. As in numpy a bin holds its lower end, the last one both.
 
+        bins: how many of one width from the lower to the upper bound, or the ends themselves: [0, 30, 60, 240].
         range: where the column has no declared bounds, or for other ends; values outside it are not counted.
         """
-        if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 10_000:
-            raise InterfaceError(f"bins is a whole number from 1 to 10000, not {bins!r}", code=608)
-        low, high = self._ends() if range is None else (float(range[0]), float(range[1]))
-        if not low < high:
-            raise InterfaceError("a histogram needs a lower end below the upper end", code=608)
-        width = (high - low) / bins
-        ends = f"{words.value(low)} AND {words.value(high)}"
-        number = f"CAST(LEAST(FLOOR(({self._sql} - {words.value(low)}) / {words.value(width)}), {bins - 1}) AS INTEGER)"
+        if isinstance(bins, Iterable) and not isinstance(bins, str):
+            found = given(self._sql, list(bins))
+        else:
+            found = equal(self._sql, bins, *(self._ends() if range is None else map(float, range)))
         inner = (
-            f'SELECT {number} AS "bin", COUNT(*) AS "count" FROM {self._frame._relation.sql}'
-            f" WHERE {self._sql} BETWEEN {ends} GROUP BY 1"
+            f'SELECT {found.number} AS "bin", COUNT(*) AS "count" FROM {self._frame._relation.sql}'
+            f" WHERE {found.inside} GROUP BY 1"
         )
-        lower, upper = (f'{words.value(low)} + ("bin"{more}) * {words.value(width)}' for more in ("", " + 1"))
         return self._frame._result(
-            f'SELECT {lower} AS "lower", {upper} AS "upper", "count" FROM ({inner}) AS h'
+            f'SELECT {found.lower} AS "lower", {found.upper} AS "upper", "count" FROM ({inner}) AS h'
             ' WHERE "bin" IS NOT NULL ORDER BY 1'
         )
 
-    def describe(self) -> Result:
+    def describe(self, *, epsilon: float | None = None, delta: float | None = None) -> Result:
         """Count, mean, standard deviation, least, quartiles and greatest, within one query's ε."""
-        return self._frame._describe([(self.name, self._sql)])
+        return self._frame._asked_with(epsilon, delta)._describe([(self.name, self._sql)])
 
     def _ask(self, what: str, *arguments: Any) -> Any:
         sql = statistic(self._sql, what, *arguments)

@@ -150,13 +150,13 @@ class PrivateFrame(Asking, Unseen):
         """How many units: people, say."""
         return self._scalar(f"SELECT {self._units()} AS units FROM {self._relation.sql}")
 
-    def describe(self, *columns: str) -> Result:
+    def describe(self, *columns: str, epsilon: float | None = None, delta: float | None = None) -> Result:
         """Count, mean, standard deviation, least, quartiles and greatest of the columns, all within one query's ε."""
         chosen = columns or self._numbers()
         self._relation.check(chosen)
         if not chosen:
             raise InterfaceError("describe() of no column", code=608, fix="Name the columns.")
-        return self._describe([(column, words.name(column)) for column in chosen])
+        return self._asked_with(epsilon, delta)._describe([(column, words.name(column)) for column in chosen])
 
     @property
     def budget(self) -> Budget:
@@ -212,6 +212,10 @@ class PrivateFrame(Asking, Unseen):
             if name not in OPTIONS:
                 raise InterfaceError(f"there is no option {name}", code=119, fix=f"There are {', '.join(OPTIONS)}.")
         return self._but(options={**self._options, **named})
+
+    def _asked_with(self, epsilon: float | None, delta: float | None) -> PrivateFrame:
+        given = {name: value for name, value in (("epsilon", epsilon), ("delta", delta)) if value is not None}
+        return self.options(**given) if given else self
 
     def groupby(self, by: str | Sequence[str] | None = None, **computed: Expression) -> PrivateGroups:
         """By columns, or by expressions with a name: groupby(decade="FLOOR(age / 10)")."""

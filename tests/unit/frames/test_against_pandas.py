@@ -133,6 +133,12 @@ GROUPED: dict[str, tuple[Question, Question]] = {
             {"lower": [0, 25, 50, 75], "upper": [25, 50, 75, 100], "count": np.histogram(d["income"], 4, (0, 100))[0]}
         ),
     ),
+    "hist of given ends": (
+        lambda f: f["income"].hist([0, 10, 50, 100]),
+        lambda d: pd.DataFrame(
+            {"lower": [0, 10, 50], "upper": [10, 50, 100], "count": np.histogram(d["income"], [0, 10, 50, 100])[0]}
+        ),
+    ),
     "hist of a range": (
         lambda f: f["age"].hist(2, range=(10, 30)),
         lambda d: pd.DataFrame({"lower": [10, 20], "upper": [20, 30], "count": np.histogram(d["age"], 2, (10, 30))[0]}),
