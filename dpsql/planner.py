@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
+from dpsql.errors import Error
 from dpsql.ir.expr import Column, Expr
+from dpsql.ir.nodes import Node
+from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.stages import ReleasePlan
@@ -34,8 +37,18 @@ class World:
 
 
 def plan(statement: Statement, world: World, settings: QuerySettings) -> ReleasePlan:
+    """The plan, or an error with a place in the text: its own, or where the query's expressions begin."""
     ids = Ids()
     tree = bind(statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids)
+    try:
+        return _planned(tree, world, settings, ids)
+    except Error as error:
+        if error.at is None:
+            error.at = where(tree)
+        raise
+
+
+def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> ReleasePlan:
     context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of)
     tracked = track_statement(tree, context)
     drafts, final = cut(tracked, ids)
@@ -43,8 +56,10 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
     if settings.top_k:
         stages = with_top_k(stages, final)
     stages, cost = measure(stages, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+    ends: frozenset[int] = frozenset()
     if settings.intervals is not None and stages:
-        stages, final = with_intervals(stages, final, settings.intervals, ids)
+        wider = with_intervals(stages, final, settings.intervals, ids)
+        stages, final, ends = wider.stages, wider.final, wider.ends
     return ReleasePlan(
         stages=stages,
         final=final,
@@ -53,6 +68,7 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
         unit=world.catalog.unit,
         accounting=world.catalog.accounting,
         settings=_recorded(settings),
+        ends=ends,
         exact=settings.exact,
     )
 

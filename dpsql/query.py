@@ -19,6 +19,7 @@ from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
 from dpsql.errors import Error, InternalError, NotSupportedError
+from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.render.bounding import VaultQuery, bounding
@@ -221,7 +222,8 @@ def _finish(
     notes: tuple[str, ...] = ()
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
-    privacy = privacy_report(found, repeated=repeated, notes=notes) if found.stages else None
+    half_widths = interval_report(found, noisies) if found.stages else None
+    privacy = privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths) if found.stages else None
     return Answer(kind="query", rows=rows, plan=found, privacy=privacy)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
 from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
 from dpsql.privacy.calibrate import half_width
+from dpsql.privacy.intervals import bins_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -76,12 +78,68 @@ class MeasurementReport:
     stage: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoned:
+    """Half-widths of columns made of several measurements: the widest over the rows, and of each row by its row_key (None:
+    too many rows to tell apart)."""
+
+    widest: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    rows: Mapping[str, Mapping[str, float]] | None = field(default_factory=lambda: MappingProxyType({}))
+
+
+def row_key(row: Iterable[object]) -> str:
+    """Equal for rows that look the same; lists and maps, which have no hash, among them."""
+    return repr(tuple(row))
+
+
+class Intervals(Mapping[str, float]):
+    """95 % half-widths by column: no row's interval is wider. A column is missing where it has no interval (keys, what is
+    chosen among candidates) or where a row's interval is open.
+
+    A plain measurement's width is known beforehand; that of AVG, VAR, ratios… depends on the released values and differs
+    from row to row: it is worked out when the mapping is first looked at.
+    """
+
+    def __init__(self, plain: Mapping[str, float], reckon: Callable[[], Reckoned] | None = None) -> None:
+        self._plain = dict(plain)
+        self._reckon = reckon
+        self._reckoned = Reckoned()
+        self._lock = threading.Lock()
+
+    def of_row(self, row: Iterable[object]) -> dict[str, float]:
+        """The half-widths of one row of the result, its values as fetched."""
+        found = self._all()
+        return self._plain | dict(found.widest if found.rows is None else found.rows.get(row_key(row), {}))
+
+    def _all(self) -> Reckoned:
+        with self._lock:
+            if self._reckon is not None:
+                self._reckoned, self._reckon = self._reckon(), None
+            return self._reckoned
+
+    def __getitem__(self, column: str) -> float:
+        return self._plain[column] if column in self._plain else self._all().widest[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._plain, **self._all().widest})
+
+    def __len__(self) -> int:
+        return len({**self._plain, **self._all().widest})
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+NO_INTERVALS = Intervals({})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Privacy:
     """The privacy report of one answer.
 
-    threshold: in units, None where all keys are public. intervals: 95 % half-width of each plainly measured column.
-    repeated: the rows are those of an earlier run, at no new cost. notes: what a reader must know besides.
+    threshold: in units, None where all keys are public. intervals: 95 % half-width of each column that has one, the widest
+    over its rows; OPTIONS(intervals = 0.95) shows each row's own ends. repeated: the rows are those of an earlier run, at no
+    new cost. notes: what a reader must know besides.
     """
 
     cost: CostReport
@@ -89,7 +147,7 @@ class Privacy:
     dataset: str
     measurements: tuple[MeasurementReport, ...] = ()
     threshold: float | None = None
-    intervals: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    intervals: Intervals = field(default_factory=lambda: NO_INTERVALS)
     repeated: bool = False
     exact: bool = False
     notes: tuple[str, ...] = ()
@@ -117,7 +175,10 @@ def _rows(m: MeasurementReport) -> str:
     return " rows" if m.mechanism == "permute-and-flip" else ""
 
 
-def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = ()) -> Privacy:
+def privacy_report(
+    plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = (), half_widths: Intervals | None = None
+) -> Privacy:
+    """half_widths: of the released rows; without them those that the plan alone says."""
     thresholds = [float(s.threshold.units) for s in plan.stages if s.threshold is not None]
     return Privacy(
         cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
@@ -129,7 +190,7 @@ def privacy_report(plan: ReleasePlan, *, repeated: bool = False, notes: tuple[st
             for measure, noise in zip(stage.measures, stage.noises, strict=True)
         ),
         threshold=max(thresholds) if thresholds else None,
-        intervals=intervals(plan),
+        intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
         exact=plan.exact,
         notes=notes,
@@ -179,10 +240,10 @@ def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
 
 
 def intervals(plan: ReleasePlan) -> dict[str, float]:
-    """95 % half-widths of the result's columns that are one measurement, unchanged."""
+    """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
     found: dict[str, float] = {}
     for f in plan.final.fields:
-        width = _width(plan.final, f.id, plan)
+        width = None if f.id in plan.ends else _width(plan.final, f.id, plan)
         if width is not None:
             found[f.name] = float(width)
     return found
@@ -203,9 +264,12 @@ def _width(node: Node, id_: int, plan: ReleasePlan) -> Fraction | None:
 
 def _released_width(stage: Stage, id_: int) -> Fraction | None:
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
-    if not isinstance(expr, Column):
+    bins = None if expr is None else bins_of(expr)
+    shown = bins[1][0] if bins is not None else expr
+    if not isinstance(shown, Column):
         return None
     for measure, noise in zip(stage.measures, stage.noises, strict=True):
-        if expr.id in (measure.real.id, measure.whole.id) and not measure.chosen:
+        ids = {f.id for f in (measure.real, measure.whole, *measure.more)}
+        if shown.id in ids and not measure.chosen:
             return half_width(noise) * measure.step * noise.grid
     return None

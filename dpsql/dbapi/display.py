@@ -26,12 +26,16 @@ class Shown:
     def left_out(self) -> int:
         return self.total - len(self.rows)
 
-    def half_width(self, column: str) -> float | None:
-        return half_width(self.privacy, column)
+    def half_widths(self, row: Line) -> list[float | None]:
+        """Of the 95 % intervals of a row's values."""
+        if self.privacy is None or self.privacy.exact:
+            return [None] * len(row)
+        found = self.privacy.intervals.of_row(row)
+        return [found.get(name) or None for name in self.columns]
 
 
 def half_width(privacy: Privacy | None, column: str) -> float | None:
-    """Of a column's 95 % interval; None where it has none."""
+    """Of a column's 95 % interval, the widest over the rows; None where it has none."""
     return None if privacy is None or privacy.exact else privacy.intervals.get(column) or None
 
 
@@ -46,9 +50,7 @@ def with_interval(value: float | Decimal, width: float | None) -> str:
 def text_table(shown: Shown) -> str:
     """Columns of equal width, numbers to the right."""
     heads = [_safe(name) for name in shown.columns]
-    cells = [
-        [_safe(_cell(v, shown.half_width(n))) for v, n in zip(row, shown.columns, strict=True)] for row in shown.rows
-    ]
+    cells = [[_safe(text) for text in _cells(shown, row)] for row in shown.rows]
     right = [_is_numeric(shown, i) for i in range(len(heads))]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     lines = [_line(heads, widths, right), _line(["-" * width for width in widths], widths, right)]
@@ -66,10 +68,9 @@ def html_table(shown: Shown) -> str:
 
 def _html_cells(shown: Shown, row: Line) -> list[str]:
     cells = []
-    for value, name in zip(row, shown.columns, strict=True):
+    for value, text in zip(row, _cells(shown, row), strict=True):
         align = "right" if _number(value) else "left"
-        text = html.escape(_cell(value, shown.half_width(name)))
-        cells.append(f'<td style="text-align: {align}; white-space: pre-wrap">{text}</td>')
+        cells.append(f'<td style="text-align: {align}; white-space: pre-wrap">{html.escape(text)}</td>')
     return cells
 
 
@@ -81,16 +82,22 @@ def _below(shown: Shown) -> list[str]:
     if privacy.exact:
         return [*lines, str(privacy)]
     spent = "a repeat, nothing charged" if privacy.repeated else str(privacy.cost)
-    intervals = any(shown.half_width(column) is not None for column in shown.columns)
+    intervals = any(text.find(" ± ") >= 0 for row in shown.rows for text in _cells(shown, row))
     lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if intervals else ""))
     if privacy.threshold is not None:
         lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
     return [*lines, *privacy.notes]
 
 
+def _cells(shown: Shown, row: Line) -> list[str]:
+    return [_cell(value, width) for value, width in zip(row, shown.half_widths(row), strict=True)]
+
+
 def _cell(value: object, width: float | None) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, dict) and width is not None:  # a histogram: of each bin
+        return f"{value} ± {_digits(width, _places(width))}"
     return with_interval(value, width) if _number(value) else str(value)
 
 

@@ -238,7 +238,7 @@ class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
     columns: the result's names and types where they are known before scratch has seen the query.
-    settings: ε, δ, mechanism … as they were asked for.
+    settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
     """
 
     stages: tuple[Stage, ...]
@@ -248,6 +248,7 @@ class ReleasePlan:
     unit: str
     accounting: str
     settings: Mapping[str, Atom] = field(default_factory=lambda: MappingProxyType({}))
+    ends: frozenset[int] = frozenset()
     exact: bool = False
 
     @property

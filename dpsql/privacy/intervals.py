@@ -2,60 +2,120 @@
 
 The interval is about the noise: with probability `level` it holds what the same plan would answer without noise. A plain
 measurement has the exact quantile of its noise; an expression over m measurements has interval arithmetic over their
-intervals at level 1 − (1 − level)/m, which all hold at once with probability `level` at least (Boole).
-All of it is post-processing.
+intervals at level 1 − (1 − level)/m, which all hold at once with probability `level` at least (Boole). Each bin of a
+histogram is a measurement of its own, like each group. All of it is post-processing.
+
+What is chosen among candidates (MEDIAN, MIN, MODE, …) has no interval: how far a choice may be off is known in ranks, and
+how far apart in value the rows of those ranks lie is in the data alone. Nor has what is made of it, or by a function without
+a rule. Their ends are NULL, never a guess.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.domain.types import NULL, REAL, Kind
+from dpsql.domain.types import NULL, REAL, Kind, Type
 from dpsql.errors import Refused
-from dpsql.ir.expr import Column, Expr, Literal, columns_of, rewrite
+from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, Sort, inputs, with_inputs
+from dpsql.plan.candidates import Bins
 from dpsql.plan.stages import Measure, Noise, Stage
 from dpsql.privacy.calibrate import half_width
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measuring import number
+from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
 OPEN = 1e100  # ends from here on are shown as NULL
 
 
-def with_intervals(stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids) -> tuple[tuple[Stage, ...], Node]:
+NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.ANY)
+MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Widened:
+    """A plan's stages and last query with the ends of intervals in them. shown: for each column of the query that has an
+    interval its position and those of its ends. ends: the ids of all ends."""
+
+    stages: tuple[Stage, ...]
+    final: Node
+    shown: tuple[tuple[int, int, int], ...]
+    ends: frozenset[int]
+
+    def closed(self, at: tuple[int, int, int]) -> bool:
+        """Whether the column at this position is a number with numbers for ends: not a histogram, not a chosen date."""
+        return all(self.final.fields[i].type.kind in NUMBERS[:-1] for i in at[1:])
+
+
+def has_one_source(final: Node) -> bool:
+    """Whether a query shows one release's rows, each as one row: then its columns can have intervals."""
+    return _source(final) is not None
+
+
+def with_intervals(stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
     """Stages that release two more expressions for each number of the result, and the query that shows them."""
-    source = _source(final)
-    let = Steps(ids)
-    found = {} if source is None else _intervals(stages[source.stage], source, final, level, let)
-    if source is None or not found:
+    found = widened(stages, final, level, ids)
+    if found is None:
         raise Refused(
             "no column of this result has an interval",
             code=135,
-            why="Intervals are computed for numbers that are expressions over one release's measurements; a value that is "
-            "chosen among candidates, and what joins, unions or further aggregation make of the results, have none.",
+            why="Intervals are computed for numbers that are expressions over one release's measurements; lists, and what "
+            "joins, unions or further aggregation make of the results, have none.",
             fix="Leave intervals out, or select counts, sums, averages or moments plainly.",
         )
-    pairs = {
-        id_: (ids.field("", REAL), ids.field("", REAL)) for id_ in found
-    }  # the ends as columns of the noisy relation
-    outputs = tuple(pair for id_, ends in found.items() for pair in zip(pairs[id_], ends, strict=True))
+    return found
+
+
+def widened(
+    stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
+) -> Widened | None:
+    """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
+    source = _source(final)
+    if source is None:
+        return None
+    let = Steps(ids)
     stage = stages[source.stage]
-    wider = dataclasses.replace(stage, outputs=(*stage.outputs, *outputs), steps=let.levels())
-    changed = tuple(wider if s.number == stage.number else s for s in stages)
+    found = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
+    if not found:
+        return None
+    pairs = {  # the ends as columns of the noisy relation
+        id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in found.items()
+    }
+    outputs = tuple(pair for id_, ends in found.items() for pair in zip(pairs[id_], ends, strict=True))
+    steps = (*stage.steps, *let.levels())
+    wider = dataclasses.replace(stage, outputs=(*stage.outputs, *outputs), steps=steps)
     ends = tuple(f for pair in pairs.values() for f in pair)
     below, carried = _carry(final, ends, ids)
-    by_end = dict(zip(ends, carried, strict=True))
-    shown: list[tuple[Field, Expr]] = []
+    return _shown_beside(
+        tuple(wider if s.number == stage.number else s for s in stages),
+        final,
+        below,
+        {id_: (carried[2 * n], carried[2 * n + 1]) for n, id_ in enumerate(pairs)},
+        ids,
+    )
+
+
+def _shown_beside(
+    stages: tuple[Stage, ...], final: Node, below: Node, pairs: Mapping[int, tuple[Field, Field]], ids: Ids
+) -> Widened:
+    """x, x_low, x_high for each column x that has ends below."""
+    columns: list[tuple[Field, Expr]] = []
+    shown: list[tuple[int, int, int]] = []
+    ends: list[int] = []
     for f in final.fields:
-        shown.append((ids.field(f.name, f.type), f.column()))
+        columns.append((ids.field(f.name, f.type), f.column()))
         if f.id in pairs:
-            low, high = (by_end[end] for end in pairs[f.id])
-            shown.append((ids.field(f"{f.name}_low", REAL), low.column()))
-            shown.append((ids.field(f"{f.name}_high", REAL), high.column()))
-    return changed, Project(below, tuple(f for f, _ in shown), tuple(e for _, e in shown))
+            at = len(columns)
+            shown.append((at - 1, at, at + 1))
+            for end, suffix in zip(pairs[f.id], ("low", "high"), strict=True):
+                columns.append((ids.field(f"{f.name}_{suffix}", end.type), end.column()))
+                ends.append(columns[-1][0].id)
+    query = Project(below, tuple(f for f, _ in columns), tuple(e for _, e in columns))
+    return Widened(stages=stages, final=query, shown=tuple(shown), ends=frozenset(ends))
 
 
 def _source(node: Node) -> Noisy | None:
@@ -86,28 +146,68 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
 
 
 def _intervals(stage: Stage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
-    """Low and high of each column of the result that has an interval, over the stage's measurements."""
+    """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
+    interval."""
     released = {f.id: expr for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     measured = _measured(stage)
+    chosen = frozenset(f.id for m in stage.measures if m.chosen for f in m.more)
     found: dict[int, Ends] = {}
     for f in final.fields:
         expr = _over_measures(f.column(), final, released)
-        used = {measured[id_][0].real.id for id_ in columns_of(expr) if id_ in measured}
-        if not used or f.type.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.ANY):
+        used = frozenset(columns_of(expr))
+        if not used & (chosen | measured.keys()) or f.type.kind not in (*NUMBERS, *MOMENTS):
             continue
-        each = 1 - (1 - level) / len(used)
-        widths = {id_: _width(*measured[id_], each) for id_ in columns_of(expr) if id_ in measured}
-        ends = interval_of(expr, widths, let)
+        ends = None if used & chosen else _ends(expr, used, measured, level, let)
         if ends is not None:
-            found[f.id] = (_shown(expr, ends[0], let), _shown(expr, ends[1], let))
+            found[f.id] = ends
+        elif f.type.kind is not Kind.ANY:
+            found[f.id] = (_nothing(f.type), _nothing(f.type))
     return found
+
+
+def _ends(
+    expr: Expr, used: frozenset[int], measured: Mapping[int, tuple[Measure, Noise]], level: Fraction, let: Steps
+) -> Ends | None:
+    draws = {measured[id_][0].real.id if measured[id_][0].candidates is None else id_ for id_ in used & measured.keys()}
+    bins = bins_of(expr)
+    each = level if bins is not None else 1 - (1 - level) / len(draws)
+    widths = {id_: _width(*measured[id_], each) for id_ in used & measured.keys()}
+    if bins is not None:
+        keys, counts = bins
+        lists = zip(*(interval_of(count, widths, let) or () for count in counts), strict=True)
+        low, high = (functions.make("map", (keys, _listed(ends)), at=None) for ends in lists)
+        return low, high
+    ends = interval_of(expr, widths, let)
+    return None if ends is None else (_shown(expr, ends[0], let), _shown(expr, ends[1], let))
+
+
+def bins_of(expr: Expr) -> tuple[Expr, tuple[Column, ...]] | None:
+    """The keys and the counts of a histogram, if an expression is one."""
+    match expr:
+        case Call(function="map", args=(keys, Call(function="list_value", args=counts))):
+            columns = tuple(count for count in counts if isinstance(count, Column))
+            return (keys, columns) if columns and len(columns) == len(counts) else None
+        case _:
+            return None
+
+
+def _listed(ends: tuple[Expr, ...]) -> Expr:
+    return functions.make("list_value", ends, at=None)
+
+
+def _nothing(type_: Type) -> Expr:
+    """NULL, in the type that the ends of a column of this type have."""
+    to = type_ if type_.kind in MOMENTS else REAL
+    return functions.make("try_cast", (Literal(None, NULL),), at=None, to=to)
 
 
 def _measured(stage: Stage) -> dict[int, tuple[Measure, Noise]]:
     """The measurement behind each of the stage's columns that carries additive noise."""
-    pairs = [(m, n) for m, n in zip(stage.measures, stage.noises, strict=True) if m.candidates is None]
-    return {f.id: (m, n) for m, n in pairs for f in (m.real, m.whole)}
+    pairs = list(zip(stage.measures, stage.noises, strict=True))
+    found = {f.id: (m, n) for m, n in pairs if m.candidates is None for f in (m.real, m.whole)}
+    counted = [(m, n) for m, n in pairs if m.candidates is not None and isinstance(m.candidates.question, Bins)]
+    return found | {f.id: (m, n) for m, n in counted for f in m.more}
 
 
 def _width(measure: Measure, noise: Noise, level: Fraction) -> Fraction:

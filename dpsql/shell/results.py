@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from dpsql.errors import InterfaceError
-from dpsql.result import Privacy
+from dpsql.result import NO_INTERVALS, Privacy
 from dpsql.shell.output import BY_NAME, Mode, Page, mode_of_file
 from dpsql.shell.output.model import Row
 from dpsql.shell.voice import coloured, is_terminal
@@ -113,11 +113,11 @@ class Results:
 
     def page(self, cursor: Any, privacy: Privacy | None, *, text: bool = False) -> Page:
         """A cursor's rows, ready for a mode."""
-        exact = privacy is None or privacy.exact
+        none = privacy is None or privacy.exact
         names = tuple(column[0] for column in cursor.description or ())
         page = self.plain_page(names, cursor.fetchall())
         return replace(
-            page, intervals={} if exact or privacy is None else dict(privacy.intervals), stream=cursor, text=text
+            page, intervals=NO_INTERVALS if none or privacy is None else privacy.intervals, stream=cursor, text=text
         )
 
     def plain_page(self, names: tuple[str, ...], rows: Sequence[Row]) -> Page:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, BinaryIO, TextIO
 
 from dpsql.engine.result_files import csv_text
 from dpsql.engine.sources import ArrowStream
+from dpsql.result import NO_INTERVALS, Intervals
 
 Row = Sequence[Any]
 
@@ -24,7 +24,7 @@ class Page:
 
     names: tuple[str, ...]
     rows: Sequence[Row]
-    intervals: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    intervals: Intervals = field(default_factory=lambda: NO_INTERVALS)
     width: int | None = None
     colour: bool = False
     stream: ArrowStream | None = None

@@ -38,15 +38,17 @@ def _labels(page: Page, columns: Sequence[int]) -> list[str]:
 
 def _plot(page: Page, column: int, labels: Sequence[str], out: TextIO) -> None:
     name = page.names[column]
-    half = float(page.intervals.get(name, 0.0))
     values = [float(row[column]) if is_number(row[column]) else None for row in page.rows]
-    present = [v for v in values if v is not None]
-    low, high = min(0.0, *(v - half for v in present)), max(0.0, *(v + half for v in present))
+    halves = [page.intervals.of_row(row).get(name, 0.0) for row in page.rows]
+    present = [(v, half) for v, half in zip(values, halves, strict=True) if v is not None]
+    low, high = min(0.0, *(v - half for v, half in present)), max(0.0, *(v + half for v, half in present))
     width = _bar_width(page.width)
     label_width = max((len(label) for label in labels), default=0)
-    note = f" (95 % intervals: ±{shown(half)})" if half else ""
+    widest, narrowest = max(halves, default=0.0), min(halves, default=0.0)
+    least = f"{shown(narrowest)} to " if narrowest < widest else ""
+    note = f" (95 % intervals: ±{least}{shown(widest)})" if widest else ""
     out.write(f"{shown(name)}{note}\n")
-    for label, value, row in zip(labels, values, page.rows, strict=True):
+    for label, value, half, row in zip(labels, values, halves, page.rows, strict=True):
         drawn = "" if value is None else bar(value, half, low, high, width)
         out.write(f"{label.ljust(label_width)}  {drawn.ljust(width)}  {shown(row[column])}\n")
 

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from dpsql.errors import InterfaceError
+from dpsql.result import Intervals
 from dpsql.shell.output import BY_NAME, MODES, Page, mode_named, mode_of_file
 from dpsql.shell.output.model import rounded, shown
 from dpsql.shell.output.plot import bar
@@ -25,7 +26,7 @@ PAGE = Page(
         (None, -12, 44.02127323899147),
         ("<b>'\"\n", 0, None),
     ],
-    intervals={"n": 2.0},
+    intervals=Intervals({"n": 2.0}),
 )
 
 
@@ -95,7 +96,8 @@ def test_parquet() -> None:
 
 
 def test_plot_draws_values_with_their_intervals() -> None:
-    text = written("plot", Page(names=("k", "n"), rows=[("a", 100), ("b", 50), ("c", None)], intervals={"n": 10.0}))
+    rows = [("a", 100), ("b", 50), ("c", None)]
+    text = written("plot", Page(names=("k", "n"), rows=rows, intervals=Intervals({"n": 10.0})))
     first, a, b, c = text.splitlines()
     assert first == "n (95 % intervals: ±10)"
     assert a.split() == ["a", a.split()[1], "100"]
@@ -105,7 +107,7 @@ def test_plot_draws_values_with_their_intervals() -> None:
 
 
 def test_integer_keys_are_labels_of_a_plot() -> None:
-    text = written("plot", Page(names=("year", "n"), rows=[(2020, 5), (2021, 6)], intervals={"n": 1.0}))
+    text = written("plot", Page(names=("year", "n"), rows=[(2020, 5), (2021, 6)], intervals=Intervals({"n": 1.0})))
     assert [line.split()[0] for line in text.splitlines()] == ["n", "2020", "2021"]
 
 

@@ -1,0 +1,94 @@
+"""The 95 % intervals of a result whose columns are made of several measurements, worked out when somebody looks.
+
+They depend on the released values, so they are not in the plan: the released rows are finished once more, in a scratch of
+their own, with the ends of every interval beside them. That is post-processing, and it works after the connection is closed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from contextlib import closing
+from fractions import Fraction
+from typing import Any
+
+from dpsql.engine.scratch import Scratch
+from dpsql.plan.stages import ReleasePlan
+from dpsql.privacy.intervals import Widened, has_one_source, widened
+from dpsql.release import Noisy
+from dpsql.result import Intervals, Reckoned, intervals, row_key
+from dpsql.scratch_sql import HUGE, ScratchSql
+from dpsql.sql.bind.context import Ids
+
+LEVEL = Fraction(95, 100)
+FAR = 10**9  # ids from here on are not the plan's
+MOST_ROWS = 10_000  # of a result whose rows are told apart
+
+
+def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
+    """Privacy.intervals of released rows: of plain measurements at once, of the rest when it is asked for."""
+    plain = intervals(plan)
+    settled = all(f.name in plain or f.id in plan.ends for f in plan.final.fields)
+    if plan.exact or settled or not has_one_source(plan.final):
+        return Intervals(plain)
+    return Intervals(plain, lambda: _reckon(plan, noisies, frozenset(plain)))
+
+
+def _reckon(plan: ReleasePlan, noisies: tuple[Noisy, ...], plain: frozenset[str]) -> Reckoned:
+    known = frozenset(f.id for f in plan.final.fields if f.name in plain) | plan.ends
+    found = widened(plan.stages, plan.final, LEVEL, Ids(FAR), skip=known)
+    if found is None:
+        return Reckoned()
+    wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
+    sql = ScratchSql(wide, {}, 1)
+    with Scratch(threads=1) as scratch:
+        sql.huge = tuple(column.type == HUGE for column in scratch.describe(sql.final(empty=True)))
+        for stage, rows in zip(wide.stages, noisies, strict=True):
+            sql.load(scratch, stage, rows)
+        return Reckoned(widest=_widest(scratch, sql, found), rows=_of_rows(scratch, sql, found))
+
+
+def _widest(scratch: Scratch, sql: ScratchSql, found: Widened) -> dict[str, float]:
+    """For each column the widest half over the rows; none where a row's interval is open."""
+    numbers = [at for at in found.shown if found.closed(at)]
+    columns = ", ".join(f"c{i}" for i in range(len(found.final.fields)))
+    items = [item for at in numbers for item in (f"max({_half(*at)})", f"coalesce(bool_or({_open(*at)}), false)")]
+    if not items:
+        return {}
+    text = f"SELECT {', '.join(items)} FROM ({sql.final()}) AS t({columns})"
+    with closing(scratch.query(text)) as result:
+        (values,) = result.fetchall()
+    pairs = zip(numbers, values[::2], values[1::2], strict=True)
+    return {found.final.fields[at[0]].name: half for at, half, is_open in pairs if half is not None and not is_open}
+
+
+def _half(value: int, low: int, high: int) -> str:
+    return f"greatest(c{high} - CAST(c{value} AS DOUBLE), CAST(c{value} AS DOUBLE) - c{low})"
+
+
+def _open(value: int, low: int, high: int) -> str:
+    return f"c{value} IS NOT NULL AND (c{low} IS NULL OR c{high} IS NULL)"
+
+
+def _of_rows(scratch: Scratch, sql: ScratchSql, found: Widened) -> Mapping[str, Mapping[str, float]] | None:
+    """The halves of each row, by the row as the result shows it; the wider ones where two rows look the same."""
+    with closing(scratch.query(sql.final())) as result:
+        if len(result) > MOST_ROWS:
+            return None
+        rows = result.fetchall()
+    hidden = {i for at in found.shown for i in at[1:]}
+    names = [f.name for f in found.final.fields]
+    halves: dict[str, dict[str, float]] = {}
+    for row in rows:
+        held = halves.setdefault(row_key(v for i, v in enumerate(row) if i not in hidden), {})
+        for at in found.shown:
+            half = _half_of(*(row[i] for i in at)) if found.closed(at) else None
+            if half is not None:
+                held[names[at[0]]] = max(half, held.get(names[at[0]], 0.0))
+    return halves
+
+
+def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
+    if value is None or low is None or high is None:
+        return None
+    return max(high - float(value), float(value) - low)
