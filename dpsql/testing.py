@@ -21,8 +21,8 @@ from dpsql.frames import PrivateFrame
 from dpsql.frames.root import from_keywords
 from dpsql.plan.render.bounding import bounding
 from dpsql.plan.stages import ReleasePlan, Stage
-from dpsql.query import Parameters, check, exact_totals, in_text, plan_of, read
-from dpsql.release import Exact, apart_of, columns_of
+from dpsql.query import Parameters, check, exact_totals, in_text, plan_of, read, vault_run
+from dpsql.release import Exact, apart_of, columns_of, release
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import open_session
 from dpsql.vault_sql import unit_lists, vault_relations
@@ -87,7 +87,7 @@ def replay(
     """Run the noiseless plan with one salt on the data and on the data without each unit.
 
     Returns one line per unit and stage, in the order of the units. Rows of row_is_unit tables are numbered before one is
-    removed.
+    removed. What a stage reads of an earlier one is released once, with noise, and is the same on both sides.
     """
     with Replayer(catalog, source, **options) as replayer:
         return replayer.replay(sql, parameters, salt=salt)
@@ -107,7 +107,20 @@ class Replayer:
         with in_text(sql):
             plan = plan_of(self.session, read(sql, parameters))
             scratch = check(self.session, plan)
-            return [line for stage in plan.stages for line in self.replay_stage(stage, scratch, salt=salt)]
+            found: list[Replayed] = []
+            try:
+                for stage in plan.stages:
+                    found += self.replay_stage(stage, scratch, salt=salt)
+                    if stage is not plan.stages[-1]:
+                        self.answer(stage, scratch, salt=salt)
+            finally:
+                scratch.drop(self.session.scratch)
+            return found
+
+    def answer(self, stage: Stage, scratch: ScratchSql, *, salt: int = SALT) -> None:
+        """Release the stage once, with noise: later stages read the same rows on every database."""
+        exact = vault_run(self.session, stage, scratch, self.session.vault(), salt=salt, exact=False)
+        scratch.load(self.session.scratch, stage, release(exact, stage))
 
     def replay_stage(self, stage: Stage, scratch: ScratchSql, *, salt: int = SALT) -> list[Replayed]:
         full = self.totals(stage, scratch, salt=salt)

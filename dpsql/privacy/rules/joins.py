@@ -27,7 +27,7 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
     u's part on both sides. Truncation comes after the join, so a row that meets many rows is truncated as many rows.
     """
     domains = _domains(node, left, right)
-    joined = _origins(node, left, right)
+    joined = _origins(node, left, right, context)
     if left.private is None and right.private is None:
         return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains, origins=joined)
     on = None if node.on is None else functions.infer(node.on, {**left.domains, **right.domains})[0]
@@ -51,14 +51,19 @@ def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
     return dataclasses.replace(node, left=left.node, right=right.node, on=on)
 
 
-def _origins(node: Join, left: Tracked, right: Tracked) -> dict[int, Origin]:
-    """Where columns come from. Of public rows that an outer join may leave out nothing is said: a column with NULLs added
-    is no longer the table's. (Private columns keep theirs: it serves to find paths, by equality, which NULL never is.)"""
+def _origins(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> dict[int, Origin]:
+    """Where columns come from. Of a public table's columns that an outer join may leave out nothing is said: with NULLs
+    added they are no longer the table's. (A private table's keep theirs: it serves to find paths, by equality, which NULL
+    never is.)"""
     found: dict[int, Origin] = {}
     for side, extended in ((left, node.kind in ("right", "full")), (right, node.kind in ("left", "full"))):
-        if side.private is not None or not extended:
-            found |= side.origins
+        found |= {id_: o for id_, o in side.origins.items() if not extended or not _is_public(o, context)}
     return found
+
+
+def _is_public(origin: Origin, context: TrackContext) -> bool:
+    spec = context.catalog.table(origin[0])
+    return spec is None or spec.public
 
 
 def _met(public: Tracked, node: Join, on: Expr | None) -> Tracked:
@@ -145,7 +150,7 @@ def _together(
 ) -> Tracked:
     """Private ⋈ private on the unit. The unit column is the kept side's; FULL: COALESCE of both."""
     assert left.private is not None and right.private is not None
-    origins = {**left.origins, **right.origins}
+    origins = _origins(node, left, right, context)
     join = _with(node, left, right, on)
     if node.kind == "full":
         return _full(join, left, right, domains, context)
@@ -174,7 +179,7 @@ def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domai
         inputs=(inner,),
         domains={**domains, unit.id: Domain(type=unit.type, nullable=False)},
         private=private,
-        origins={**left.origins, **right.origins},
+        origins=_origins(join, left, right, context),
     )
 
 

@@ -87,3 +87,10 @@ SELECT COUNT(*) FROM items WHERE (code = 'a' AND quantity > 3) OR (code = 'b' AN
 -- ok
 SELECT SUM(price) FROM items, prices WHERE (items.code = prices.code AND quantity > 3) OR (items.code = prices.code AND price > 2)
 -- ok
+-- # a public table's column under an outer join of private rows: NULL is one more key
+SELECT w.head, COUNT(*) FROM patients p LEFT JOIN (SELECT patient_id, head FROM visits JOIN specialties ON specialty = name WHERE floor = 2) w ON p.patient_id = w.patient_id GROUP BY w.head
+-- ok
+SELECT w.head, COUNT(*) FROM patients p FULL JOIN (SELECT patient_id, head FROM visits JOIN specialties ON specialty = name WHERE floor = 2) w ON p.patient_id = w.patient_id GROUP BY w.head
+-- ok
+SELECT w.head, COUNT(*) FROM (SELECT patient_id, head FROM visits JOIN specialties ON specialty = name WHERE floor = 2) w RIGHT JOIN patients p ON p.patient_id = w.patient_id GROUP BY w.head
+-- ok
