@@ -18,6 +18,7 @@ from dpsql.statements import execute, execute_many
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Connection
 
+SHOWN_NAMES = 6
 Messages = list[tuple[type[Exception], Exception]]
 
 
@@ -180,7 +181,17 @@ class Cursor(Served, Generic[Row]):
 
     def __repr__(self) -> str:
         loud = ", EXACT: NO NOISE, FOR TESTS ONLY" if self._session.exact else ""
-        return f"<dpsql cursor ({'closed' if self._closed else 'open'}{loud})>"
+        return f"<dpsql cursor ({'closed' if self._closed else 'open'}{loud}{self._holds()})>"
+
+    def _holds(self) -> str:
+        """What a prompt says of a cursor: how many rows it holds, of which columns, and what they cost."""
+        answer = self._answer
+        if self._closed or answer is None or answer.rows is None or not answer.rows.is_open:
+            return ""
+        names = ", ".join(column.name for column in answer.rows.columns[:SHOWN_NAMES])
+        more = ", …" if len(answer.rows.columns) > SHOWN_NAMES else ""
+        cost = "" if self.cost is None else f"; cost {self.cost}"
+        return f"; {len(answer.rows)} rows of {names}{more}{cost}"
 
 
 def _digits(code: str) -> tuple[int, int] | tuple[None, None]:

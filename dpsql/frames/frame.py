@@ -17,6 +17,7 @@ from dpsql.frames import words
 from dpsql.frames.asking import Asking, selected
 from dpsql.frames.column import PrivateColumn
 from dpsql.frames.describing import Bounds, Keys
+from dpsql.frames.expressions import check_expression, pointed
 from dpsql.frames.groups import PrivateGroups
 from dpsql.frames.relation import Ends, Relation
 from dpsql.frames.result import Result
@@ -124,7 +125,8 @@ class PrivateFrame(Asking, Unseen):
 
     def sql(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Result:
         """Any query over the name df (the whole frame, as it was handed over or as filtered and assigned since)."""
-        return Result(execute(self._root.session, self._relation.over(sql), parameters, query_id=query_id))
+        with pointed(self._relation.given, sql=sql):
+            return Result(execute(self._root.session, self._relation.over(sql), parameters, query_id=query_id))
 
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
         """What a question would do and cost: free, and nothing private is read.
@@ -132,7 +134,8 @@ class PrivateFrame(Asking, Unseen):
         question: SQL over df, or a function that asks: frame.explain(lambda df: df["duration"].mean()).
         """
         if isinstance(question, str):
-            return explain(self._root.session, self._relation.over(question))
+            with pointed(self._relation.given, sql=question):
+                return explain(self._root.session, self._relation.over(question))
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
@@ -170,7 +173,7 @@ class PrivateFrame(Asking, Unseen):
 
     def filter(self, condition: Expression) -> PrivateFrame:
         """Only the rows where an SQL condition, or a comparison of columns, is true."""
-        return self._but(relation=self._relation.filtered(self._sql_of(condition)))
+        return self._but(relation=self._relation.filtered(self._sql_of(condition, condition=True)))
 
     query = filter  # noqa: A003 - both words are pandas'
 
@@ -275,11 +278,13 @@ class PrivateFrame(Asking, Unseen):
 
     # How a question is asked --------------------------------------------------------------------------------------
 
-    def _result(self, sql: str) -> Result:
+    def _result(self, sql: str, given: Sequence[str] = ()) -> Result:
+        """given: the user's own expressions in it, besides those of the relation."""
         asked = self._with_options(sql)
-        if self._explaining:  # explain() hands such a frame to a function, and takes what comes back
-            return explain(self._root.session, asked)  # type: ignore[return-value]
-        return Result(execute(self._root.session, asked))
+        with pointed((*self._relation.given, *given)):
+            if self._explaining:  # explain() hands such a frame to a function, and takes what comes back
+                return explain(self._root.session, asked)  # type: ignore[return-value]
+            return Result(execute(self._root.session, asked))
 
     def _scalar(self, sql: str) -> Any:
         answer = self._result(sql)
@@ -313,12 +318,15 @@ class PrivateFrame(Asking, Unseen):
     def _check(self, column: str) -> None:
         self._relation.check((column,))
 
-    def _sql_of(self, given: Expression) -> str:
+    def _sql_of(self, given: Expression, *, condition: bool = False) -> str:
+        """An expression's SQL, its names and types in order."""
         if isinstance(given, PrivateColumn):
             given.check_of(self)
-            return given._sql
+            given = given._sql
         if not isinstance(given, str) or not given.strip():
             raise InterfaceError("an expression is SQL text, or made of columns", code=608)
+        column = words.name(self._relation.columns[0])
+        check_expression(self._root.session, given, rows=self._relation.sql, column=column, condition=condition)
         return given
 
 

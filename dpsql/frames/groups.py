@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import InterfaceError
 from dpsql.frames.asking import Asking, selected
+from dpsql.frames.expressions import END
 from dpsql.frames.unseen import Unseen
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ class PrivateGroups(Asking, Unseen):
             if made in names:
                 raise InterfaceError(f"{made!r} is a key already", code=608, fix="Give the statistic another name.")
         positions = ", ".join(str(position) for position in range(1, len(self._keys) + 1))
+        keys = [(f"({sql}{END})", name) for sql, name in self._keys]
         return self._frame._result(
-            f"SELECT {selected([*self._keys, *items])} FROM {self._frame._relation.sql} GROUP BY {positions}"
+            f"SELECT {selected([*keys, *items])} FROM {self._frame._relation.sql} GROUP BY {positions}",
+            given=[sql for sql, _ in self._keys],
         )
 
     def _units(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from dpsql.catalog.model import TableSpec
 from dpsql.domain.types import DATE, TIMESTAMP
 from dpsql.errors import InterfaceError
 from dpsql.frames import words
+from dpsql.frames.expressions import END
 
 Ends = tuple[float, float]
 ALIAS = "df"
@@ -31,11 +33,15 @@ Pieces = tuple[str | Base, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Relation:
-    """pieces: SQL of a FROM item without its alias. where: conditions not yet in it. bounds: declared ones."""
+    """pieces: SQL of a FROM item without its alias. where: conditions not yet in it. bounds: declared ones.
+
+    given: the user's own expressions that it is made of.
+    """
 
     pieces: Pieces
     columns: tuple[str, ...]
     where: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     bounds: Mapping[str, Ends] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
@@ -66,22 +72,25 @@ class Relation:
         return f"{definition} {sql[start:]}"
 
     def filtered(self, condition: str) -> Relation:
-        return replace(self, where=(*self.where, condition))
+        return replace(self, where=(*self.where, condition), given=(*self.given, condition))
 
     def assigned(self, computed: Mapping[str, str]) -> Relation:
         """New columns, or others in the place of old ones."""
         kept = tuple(column for column in self.columns if column not in computed)
-        made = [f"{sql}\n AS {words.name(column)}" for column, sql in computed.items()]
-        return self._projected([*map(words.name, kept), *made], (*kept, *computed), kept)
+        made = [f"({sql}{END}) AS {words.name(column)}" for column, sql in computed.items()]
+        made_of = replace(self, given=(*self.given, *computed.values()))
+        return made_of._projected([*map(words.name, kept), *made], (*kept, *computed), kept)
 
     def selected(self, columns: Sequence[str]) -> Relation:
         self.check(columns)
+        if not columns:
+            raise InterfaceError("a frame of no columns", code=608, fix=f"It has {', '.join(self.columns[:20])}.")
         return self._projected([words.name(column) for column in columns], tuple(columns), columns)
 
     def _projected(self, items: Sequence[str], columns: tuple[str, ...], unchanged: Sequence[str]) -> Relation:
         bounds = {column: self.bounds[column] for column in unchanged if column in self.bounds}
         pieces = (f"(SELECT {', '.join(items)} FROM ", *self._item(ALIAS), ")")
-        return Relation(pieces=pieces, columns=columns, bounds=MappingProxyType(bounds))
+        return Relation(pieces=pieces, columns=columns, bounds=MappingProxyType(bounds), given=self.given)
 
     def joined(
         self, other: Relation, *, how: str, left_on: Sequence[str], right_on: Sequence[str], suffixes: Sequence[str]
@@ -103,7 +112,8 @@ class Relation:
         bounds = {
             c: e for one in (self, other) for c, e in one.bounds.items() if items.get(c, "").endswith(words.name(c))
         }
-        return Relation(pieces=pieces, columns=tuple(items), bounds=MappingProxyType(bounds))
+        given = (*self.given, *other.given)
+        return Relation(pieces=pieces, columns=tuple(items), bounds=MappingProxyType(bounds), given=given)
 
     def renamed(self, names: Mapping[str, str]) -> Relation:
         """The same over tables of other names."""
@@ -113,8 +123,7 @@ class Relation:
     def _item(self, alias: str) -> Pieces:
         if not self.where:
             return (*self.pieces, f" AS {alias}")
-        # each condition ends its line, so that a comment in one cannot swallow what follows
-        conditions = " AND ".join(f"({condition}\n)" for condition in self.where)
+        conditions = " AND ".join(f"({condition}{END})" for condition in self.where)
         listed = ", ".join(words.name(column) for column in self.columns)
         return (f"(SELECT {listed} FROM ", *self.pieces, f" AS {ALIAS} WHERE {conditions}) AS {alias}")
 
@@ -122,8 +131,12 @@ class Relation:
         """Refuse what is no column of the frame."""
         for column in columns:
             if column not in self.columns:
+                near = difflib.get_close_matches(str(column), self.columns, n=1)
                 raise InterfaceError(
-                    f"the frame has no column {column!r}", code=608, fix=f"It has {', '.join(self.columns[:20])}."
+                    f"the frame has no column {column!r}",
+                    code=608,
+                    why=f"Did you mean {near[0]!r}?" if near else "",
+                    fix=f"It has {', '.join(self.columns[:20])}.",
                 )
 
 

@@ -11,7 +11,8 @@ from dpsql.errors import InterfaceError
 HERE = Path(__file__).parent
 # In the order in which a newcomer may want them. What is not listed here comes last.
 ORDER = (
-    *("owners", "analysts", "shell", "metadata", "bounds", "budget", "sql", "aggregates", "functions", "settings"),
+    *("owners", "analysts", "shell", "python", "frames"),
+    *("metadata", "bounds", "budget", "sql", "aggregates", "functions", "settings"),
     *("refusals", "errors", "privacy", "commands"),
 )
 _HEADING = re.compile(r"^## .*$", re.M)

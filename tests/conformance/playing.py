@@ -5,6 +5,7 @@ out back into the files.
     ```console noisy  the same, but for its numbers
     ```session noisy  a shell: prompts, statements, output; the first line is the `$ dpsql` that opened it
     ```sql            statements that the hospital sample plans (nothing is charged)
+    ```pycon noisy    a Python session at >>>, all of a file one after another; without `noisy` exactly
     ```python         runs, all blocks of a file after one another
     ```yaml           what begins with `dataset:` is a catalog in order
 
@@ -26,8 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+import dpsql
 from dpsql.shell import prompt
 from dpsql.shell.main import main
+from tests.conformance import python_session
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "dpsql" / "help").glob("*.md")))
@@ -164,22 +167,41 @@ def masked(text: str) -> list[str]:
     return [re.sub(r"(─|█|├|┼|┤|-| )+", lambda m: m[0][0] if m[0][0] in "─- " else " ", line).strip() for line in lines]
 
 
-def play(block: Block) -> str:
-    return session(block.body) if block.kind == "session" else console(block.body)
+PLAYED = ("console", "session", "pycon")
+
+
+def play(block: Block, names: dict[str, object]) -> str:
+    """names: what the Python sessions of the file have defined so far."""
+    match block.kind:
+        case "pycon":
+            return python_session.play(block.body, names)
+        case "session":
+            return session(block.body)
+        case _:
+            return console(block.body)
+
+
+def close(names: dict[str, object]) -> None:
+    """The connections that Python sessions left open."""
+    for value in names.values():
+        if isinstance(value, dpsql.Connection):
+            value.close()
 
 
 def update(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pieces: list[str] = []
     at = 0
+    names: dict[str, object] = {}
     with folder():
         for block in blocks(text):
-            if block.kind in ("console", "session") and is_played(block.body):
-                played = play(block)
+            if block.kind in PLAYED and is_played(block.body):
+                played = play(block, names)
                 if block.noisy and masked(played) == masked(block.body):
                     continue  # other noise is no news
                 pieces += [text[at : block.start], played]
                 at = block.end
+    close(names)
     path.write_text("".join([*pieces, text[at:]]), encoding="utf-8")
 
 

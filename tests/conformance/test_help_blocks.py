@@ -9,31 +9,31 @@ import pytest
 import dpsql
 from dpsql.catalog.load import loads
 from dpsql.shell.script import items_of
-from tests.conformance.playing import DOCUMENTS, Block, blocks, folder, is_played, masked, play
+from tests.conformance.playing import DOCUMENTS, Block, blocks, close, folder, is_played, masked, play
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_blocks(path: Path) -> None:
     names: dict[str, object] = {}
+    session: dict[str, object] = {}
     with folder():
         for block in blocks(path.read_text(encoding="utf-8")):
             where = f"{path.name}:{block.line}"
             match block.kind:
-                case "console" | "session" if is_played(block.body):
-                    _compare(block, where)
+                case "console" | "session" | "pycon" if is_played(block.body):
+                    _compare(block, where, session)
                 case "python":
                     exec(compile(block.body, where, "exec"), names)
                 case "sql":
                     _plan(block.body)
                 case "yaml" if block.body.startswith("dataset:"):
                     loads(block.body)
-    for value in names.values():
-        if isinstance(value, dpsql.Connection):
-            value.close()
+    close(names)
+    close(session)
 
 
-def _compare(block: Block, where: str) -> None:
-    played = play(block)
+def _compare(block: Block, where: str, names: dict[str, object]) -> None:
+    played = play(block, names)
     hint = f"{where} is stale; after a look: python -m tests.conformance.playing"
     if block.noisy:
         assert masked(played) == masked(block.body), hint

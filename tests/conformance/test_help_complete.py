@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,17 @@ from pathlib import Path
 import click
 import pytest
 
+import dpsql
 from dpsql import errors
 from dpsql.aggregates import AGGREGATES
 from dpsql.catalog.columns import COLUMN_FIELDS
 from dpsql.catalog.load import CATALOG_FIELDS
 from dpsql.catalog.tables import TABLE_FIELDS
+from dpsql.dbapi import Connection, Cursor
 from dpsql.errors import InterfaceError
+from dpsql.frames import PrivateFrame, Result
+from dpsql.frames.column import PrivateColumn
+from dpsql.frames.groups import PrivateGroups
 from dpsql.help import reference
 from dpsql.help.topics import HERE, TOPICS, overview, section, topic_text
 from dpsql.shell.commands import COMMANDS, root
@@ -106,6 +112,28 @@ def test_modes_and_the_shells_commands_are_documented() -> None:
     assert tuple(mode.name for mode in MODES) == MODE_NAMES
     made = topic_text("commands")
     assert [name for own in OWN for name in own.names if name not in made] == []
+
+
+INTERFACES: dict[str, tuple[type, ...]] = {
+    "python": (Connection, Cursor),
+    "frames": (PrivateFrame, PrivateColumn, PrivateGroups, Result),
+}
+
+
+@pytest.mark.parametrize("topic", INTERFACES)
+def test_every_public_method_is_documented(topic: str) -> None:
+    text = topic_text(topic)
+    pep249 = {name for name in vars(Connection) if isinstance(getattr(Connection, name), type)}  # the exceptions
+    for kind in INTERFACES[topic]:
+        public = {name for name in dir(kind) if not name.startswith("_")} - pep249 - {"check_of", "over"}
+        assert len(public) > 5
+        assert [name for name in sorted(public) if not re.search(rf"\b{name}\b", text)] == [], kind
+
+
+def test_every_keyword_of_the_interfaces_is_documented() -> None:
+    for function, topic in ((dpsql.connect, "python"), (PrivateFrame.__init__, "frames")):
+        words = [name for name in inspect.signature(function).parameters if name not in ("self", "metadata")]
+        assert len(words) > 8 and [word for word in words if word not in topic_text(topic)] == []
 
 
 def test_exit_codes_are_documented() -> None:
