@@ -178,7 +178,7 @@ def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> s
     return (
         f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, measure)}; one unit"
         f" moves a rank by at most {report.sensitivity:.6g} rows;"
-        f" 95 % within {report.half_width:,.0f} rows of the best.{end}"
+        f" 95 % within {report.half_width:,.0f} rows of the best; how far that is in values only the data knows.{end}"
     )
 
 

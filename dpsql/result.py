@@ -13,7 +13,7 @@ from dpsql.accounting.account import Amount
 from dpsql.accounting.loss import Cost
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
-from dpsql.plan.candidates import WEIGHT
+from dpsql.plan.candidates import WEIGHT, MostFrequent, Quantiles, TopGroups
 from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
 from dpsql.privacy.calibrate import half_width
 from dpsql.privacy.intervals import bins_of
@@ -220,23 +220,36 @@ def _measurement(stage: Stage, measure: Measure, noise: Noise) -> MeasurementRep
 
 
 def _scale(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
-    """Of a choice: what an error in its score is weighed against, in weights."""
+    """Of a choice: what an error in its score is weighed against, in weights; half of that where all scores move in one
+    direction (choose_most)."""
     if measure.candidates is None or not measure.chosen:
         return Fraction(noise.scale)
+    question = measure.candidates.question
     groups = 1 if measure.kind == "groups" else stage.bounding.max_groups
-    each = noise.epsilon / measure.candidates.question.levels / groups
-    return Fraction(0) if each == 0 else 2 * noise.sensitivity / each
+    each = noise.epsilon / question.levels / groups
+    directions = 1 if isinstance(question, MostFrequent | TopGroups) else 2
+    return Fraction(0) if each == 0 else directions * noise.sensitivity / each
 
 
 def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
     """Of a choice: by how many rows its rank is off at most, with probability 95 %.
 
-    P[score of the best − score of the chosen ≥ scale·ln(candidates/0.05)] ≤ 0.05, for permute-and-flip as for the
-    exponential mechanism it dominates (McKenna, Sheldon 2020).
+    Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: permute-and-flip is never farther
+    off than the exponential mechanism (McKenna, Sheldon 2020), for which each of the candidates has at most p/candidates.
+    Lemma: a quantile found by halving in n rounds is off by at most the sum of its rounds' errors. Proof: each round looks
+    for a rank between the ranks of two ends found before, a convex combination of theirs, so it inherits at most the larger
+    of their errors and adds its own. Each round is given p = 0.05/n.
+    Lemma: the rank of one quantile a = p/d is off by at most max(a, 1−a) times that. Proof: its score is d times a distance
+    of ranks, and is weighed against max(p, d−p) times the sensitivity (mechanisms/order_statistics).
     """
     if measure.candidates is None or not measure.chosen:
         return Fraction(half_width(noise))
-    return _scale(measure, noise, stage) * Fraction(math.log(measure.candidates.count / 0.05))
+    question, count = measure.candidates.question, measure.candidates.count
+    rounds, part = 1, Fraction(1)
+    if isinstance(question, Quantiles):
+        rounds, count = question.levels, count * question.spread
+        part = max(question.fractions[0], 1 - question.fractions[0]) if rounds == 1 else part
+    return part * rounds * _scale(measure, noise, stage) * Fraction(math.log(count * rounds / 0.05))
 
 
 def intervals(plan: ReleasePlan) -> dict[str, float]:
