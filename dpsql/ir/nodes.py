@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dpsql.domain.types import Type
 from dpsql.errors import Span
-from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, place
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,8 @@ class Join:
     kind: JoinKind
     on: Expr | None
     at: Span | None = field(default=None, compare=False, repr=False)  # the joined table's place, for messages
+    # the right side is a correlated scalar aggregate: its columns that `on` equates with the left's are its keys
+    correlated: bool = field(default=False, compare=False, repr=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -229,37 +231,6 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
     for child in inputs(node):
         yield from walk(child)
-
-
-def expressions(node: Node) -> tuple[Expr, ...]:
-    """The node's own expressions, not its inputs'."""
-    match node:
-        case Scan() | UserTable() | Noisy() | Loaded() | OneRow() | Limit() | SetOp():
-            return ()
-        case Filter():
-            return (node.predicate,)
-        case Project():
-            return node.exprs
-        case Join():
-            return () if node.on is None else (node.on,)
-        case SemiJoin():
-            return (node.on,)
-        case Aggregate():
-            return (*node.keys, *node.calls)
-        case Window():
-            return node.calls
-        case Sort():
-            return tuple(key.expr for key in node.keys)
-        case _:
-            assert_never(node)
-
-
-def where(node: Node) -> Span | None:
-    """Where a relation stands in the text: its own place, else that of its first expression that has one, else its
-    inputs'."""
-    own = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
-    found = (own, *(place(expr) for expr in expressions(node)), *(where(child) for child in inputs(node)))
-    return next((at for at in found if at is not None), None)
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:

@@ -1,11 +1,13 @@
-"""Which columns a relation uses that nothing in it introduces: the outer columns of a correlated subquery."""
+"""What a relation's expressions say: which columns it uses that nothing in it introduces (the outer columns of a
+correlated subquery), and where it stands in the text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import assert_never
 
-from dpsql.ir.expr import Expr, columns_of
+from dpsql.errors import Span
+from dpsql.ir.expr import Expr, columns_of, place
 from dpsql.ir.nodes import (
     Aggregate,
     Filter,
@@ -58,3 +60,11 @@ def free_columns(node: Node) -> frozenset[int]:
     for child in inputs(node):
         free |= free_columns(child)
     return free
+
+
+def where(node: Node) -> Span | None:
+    """Where a relation stands in the text: its own place, else that of its first expression that has one, else its
+    inputs'."""
+    own = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
+    found = (own, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
+    return next((at for at in found if at is not None), None)

@@ -15,6 +15,7 @@ from dpsql.domain.types import BIGINT, Kind
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Literal
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
+from dpsql.ir.scoping import where
 from dpsql.plan.stages import FanOut, Level
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.sql.bind.calls import GROUPING
@@ -62,6 +63,7 @@ class Cutter:
                     raise Refused(
                         f'the type of column "{f.name}" is not known before the query runs',
                         code=130,
+                        at=where(tracked.node),
                         why="It is joined to private rows, which needs its type beforehand.",
                         fix="CAST it in the subquery.",
                     )

@@ -88,3 +88,11 @@ class Tracked:
             and self.private is None
             and any(child.private is not None for child in self.inputs)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """What the outer query equates a key of a correlated subquery with: an expression over one of its relations."""
+
+    other: Expr
+    outer: Tracked

@@ -28,17 +28,34 @@ from dpsql.ir.nodes import (
     UserTable,
     Window,
     inputs,
-    where,
 )
+from dpsql.ir.scoping import where
 from dpsql.plan.tracked import Private, Tracked
-from dpsql.privacy.rules import aggregate, filters, joins, leaves, order, projects, scan, semijoins, setops, windows
+from dpsql.privacy.rules import (
+    aggregate,
+    correlated,
+    filters,
+    joins,
+    leaves,
+    order,
+    projects,
+    scan,
+    semijoins,
+    setops,
+    windows,
+)
 from dpsql.privacy.rules.context import TrackContext
 
 
 def track(node: Node, context: TrackContext) -> Tracked:
     if id(node) in context.releases:
         return context.releases[id(node)]
-    tracked = apply(node, tuple(track(child, context) for child in inputs(node)), context)
+    below: list[Tracked] = []
+    for child in inputs(node):
+        if isinstance(node, Join) and node.correlated and below:
+            context.ties.update(correlated.ties(node, below[0]))
+        below.append(track(child, context))
+    tracked = apply(node, tuple(below), context)
     if tracked.is_release:
         context.releases[id(node)] = tracked
     return tracked

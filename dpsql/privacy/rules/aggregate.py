@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from fractions import Fraction
 
-from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
-from dpsql.domain.types import Kind
+from dpsql.domain.facts import KEY_LIMIT, Domain, key_set
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Aggregate
 from dpsql.plan.tracked import Private, Tracked
-from dpsql.privacy.rules import summaries
+from dpsql.privacy.rules import correlated, summaries
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.sql import functions
-
-READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 
 
 def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
@@ -35,6 +31,9 @@ def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # 
             why="A set with the unit gives rows of people, a set without it gives statistics.",
             fix="Write them as two queries.",
         )
+    along = correlated.with_unit(node, input, context)
+    if along is not None:
+        return summaries.rule(along, input, [len(along.keys) - 1], context)
     return _release(node, input, input.private, context)
 
 
@@ -62,20 +61,13 @@ def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) ->
     for key in unknown:
         domain, origin = domains[key.id], input.origins.get(key.id)
         spec = None if origin is None else context.catalog.table(origin[0])
-        if origin is None or spec is None or not spec.public or domain.type.kind not in READ_KINDS:
+        if origin is None or spec is None or not spec.public or domain.type.kind not in correlated.READ_KINDS:
             continue
-        values = tuple(value for value in context.keys_of.get(origin, ()) if _possible(value, domain))
+        values = tuple(value for value in context.keys_of.get(origin, ()) if correlated.possible(value, domain))
         if values and count * len(values) <= KEY_LIMIT:
             count *= len(values)
             domains[key.id] = domain.but(keys=values, because=f"the values of {'.'.join(origin)}")
     return dataclasses.replace(input, domains=domains)
-
-
-def _possible(value: Atom, domain: Domain) -> bool:
-    """Whether a row with this value can have passed the filters."""
-    if value is None:
-        return domain.nullable
-    return isinstance(value, str) or Fraction(value) in domain.interval
 
 
 def _release(
@@ -84,7 +76,7 @@ def _release(
     private: Private,
     context: TrackContext,
 ) -> Tracked:
-    input = _with_public_keys(node, input, context)  # noqa: A001 - the node's own word
+    input = correlated.public_keys(node, _with_public_keys(node, input, context), context)  # noqa: A001 - as above
     for key in node.keys:
         if columns_of(key) & private.same:
             raise _unit_shown("a group key", key)

@@ -88,7 +88,12 @@ def _grouped(
         tuple(primitives),
         node.sets,
     )
-    return Tracked(node=grouped, inputs=(input,), domains=domains, private=private), made
+    origins = {
+        f.id: input.origins[key.id]
+        for f, (key, _) in zip(key_fields, keys, strict=True)
+        if node.sets is None and isinstance(key, Column) and key.id in input.origins
+    }
+    return Tracked(node=grouped, inputs=(input,), domains=domains, private=private, origins=origins), made
 
 
 def _absent(domain: Domain) -> Domain:

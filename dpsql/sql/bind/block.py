@@ -21,6 +21,8 @@ class ScalarJoin:
 
     node: Node
     on: Expr | None
+    at: Span | None = None
+    correlated: bool = False  # an aggregate with a row for each value of the outer columns that `on` names
 
 
 @dataclass(slots=True)

@@ -118,7 +118,7 @@ def read_aggregate(node: exp.Expr, context: Context) -> AggregateRead | None:
             inner = read_aggregate(node.this, context)
             if inner is None:
                 return None
-            return _within_group(inner, node)
+            return _within_group(inner, node, context)
         case exp.IgnoreNulls() if isinstance(node.this, exp.AnyValue):  # how the parser reads any_value(x)
             return read_aggregate(node.this, context)
         case exp.Anonymous():
@@ -156,11 +156,16 @@ def _arguments(name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Ag
     return AggregateRead(name=name, arguments=arguments, distinct=distinct, order=order, core=node)
 
 
-def _within_group(read: AggregateRead, node: exp.WithinGroup) -> AggregateRead:
+def _within_group(read: AggregateRead, node: exp.WithinGroup, context: Context) -> AggregateRead:
     """PERCENTILE_CONT(f) WITHIN GROUP (ORDER BY x) is quantile_cont(x, f), and so are the others of its kind."""
     order = node.expression.expressions
     if len(order) != 1 or len(read.arguments) > 1:
-        raise SqlError("WITHIN GROUP takes one ORDER BY column", code=105, fix="Write WITHIN GROUP (ORDER BY x).")
+        raise SqlError(
+            "WITHIN GROUP takes one ORDER BY column",
+            code=105,
+            at=context.at(node),
+            fix="Write WITHIN GROUP (ORDER BY x).",
+        )
     return _with(read, arguments=(order[0].this, *read.arguments), order=tuple(order))
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dpsql.catalog.model import fold
 from dpsql.errors import SqlError
-from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, place, rewrite, walk
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, children, place, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import GROUPING, no_calls
@@ -220,12 +220,17 @@ def _window(node: Node, parts: Parts, block: Block) -> Node:
     if not calls:
         return node
     for call in calls:
-        inner = [p for part in (*call.args, *call.partition) for p in walk(part)]
-        if any(isinstance(p, WindowCall) for p in inner):
-            raise SqlError("a window function stands inside a window function", code=105, at=call.at)
+        if any(_has(part, WindowCall) for part in children(call)):
+            raise SqlError(
+                "a window function stands inside a window function",
+                code=105,
+                at=call.at,
+                fix="Compute the inner one in a subquery: SELECT …, f(x) OVER (…) FROM (SELECT …, g(y) OVER (…) AS x …).",
+            )
     for test in parts.having:
-        if not isinstance(test, Semi) and _has(test, WindowCall):
-            raise SqlError("HAVING cannot contain a window function", code=105, fix="Use QUALIFY.")
+        expr = test.on if isinstance(test, Semi) else test
+        if _has(expr, WindowCall):
+            raise SqlError("HAVING cannot contain a window function", code=105, at=place(expr), fix="Use QUALIFY.")
     fields = tuple(context.ids.field(call.function, call.type) for call in calls)
     by_call = dict(zip(calls, fields, strict=True))
     node = join_scalars(node, list(calls), block)

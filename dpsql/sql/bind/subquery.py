@@ -6,18 +6,20 @@ part of the semi-join's ON), equalities for a scalar aggregate (they become its 
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dpsql.domain.types import BIGINT
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, rewrite, walk
-from dpsql.ir.nodes import Aggregate, Field, Filter, Limit, Node, Project, SemiJoin
+from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, place, rewrite, walk
+from dpsql.ir.nodes import Aggregate, Field, Filter, Join, JoinKind, Limit, Node, Project, SemiJoin
 from dpsql.ir.scoping import free_columns
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block, ScalarJoin
 from dpsql.sql.bind.calls import conditions_are_boolean, no_calls
+from dpsql.sql.bind.context import Context
 from dpsql.sql.bind.gather import gathered
 
 
@@ -84,14 +86,13 @@ def apply(node: Node, found: list[Condition], block: Block) -> Node:
 
 def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:
     """Join the scalar subqueries that `exprs` use and `node` does not have yet."""
-    from dpsql.ir.nodes import Join
-
     have = {f.id for f in node.fields}
     for expr in exprs:
         for id_ in sorted(columns_of(expr)):
             scalar = block.scalars.get(id_)
             if scalar is not None and id_ not in have:
-                node = Join(node, scalar.node, "cross" if scalar.on is None else "left", scalar.on)
+                kind: JoinKind = "cross" if scalar.on is None else "left"
+                node = Join(node, scalar.node, kind, scalar.on, scalar.at, correlated=scalar.correlated)
                 have = {f.id for f in node.fields}
     return node
 
@@ -268,6 +269,8 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     _refuse_free(node, select, block)
     pairs = [_split_equality(c, have, select, block) for c in outer if not isinstance(c, Semi)]
     value = bind_expr(select.expressions[0], inner)
+    node = join_scalars(node, [value, *(own for own, _ in pairs)], inner)
+    node, pairs = _with_columns(node, pairs, context)
     calls = list(dict.fromkeys(part for part in walk(value) if isinstance(part, AggregateCall)))
     keys = tuple(context.ids.field("", own.type) for own, _ in pairs)
     call_fields = tuple(context.ids.field("", call.type) for call in calls)
@@ -288,13 +291,26 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     on = _conjunction(
         [functions.make("equal", (k.column(), other), at=None) for k, (_, other) in zip(keys, pairs, strict=True)]
     )
-    block.scalars[result.id] = ScalarJoin(top, on)
+    block.scalars[result.id] = ScalarJoin(top, on, context.at(select), correlated=True)
     column = Column(result.id, result.type, "", context.at(select))
     if isinstance(value, AggregateCall) and value.function in ("count", "count_if"):
         return functions.make("coalesce", (column, Literal(0, BIGINT)), at=context.at(select))
     if any(call.function in ("count", "count_if") for call in calls):
         raise _refuse_shape(select, block)
     return column
+
+
+def _with_columns(node: Node, pairs: list[tuple[Expr, Expr]], context: Context) -> tuple[Node, list[tuple[Expr, Expr]]]:
+    """The rows with each inner side as a column of its own."""
+    computed: dict[Expr, Field] = {
+        own: context.ids.field("", own.type) for own, _ in pairs if not isinstance(own, Column)
+    }
+    if not computed:
+        return node, pairs
+    every = (*(f.column() for f in node.fields), *computed)
+    node = Project(node, (*node.fields, *computed.values()), every)
+    at: dict[Expr, Expr] = {own: dataclasses.replace(f.column(), at=place(own)) for own, f in computed.items()}
+    return node, [(at.get(own, own), other) for own, other in pairs]
 
 
 def _split_equality(condition: Expr, have: set[int], select: exp.Select, block: Block) -> tuple[Expr, Expr]:

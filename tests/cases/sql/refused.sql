@@ -253,3 +253,30 @@ SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.name AND COU
 -- DPSQL-105 at 1:78: ON cannot contain an aggregate or a window function
 SELECT COUNT(*) FROM visits v LEFT JOIN visits w ON v.patient_id = w.patient_id AND w.cost > (SELECT AVG(cost) FROM visits x WHERE x.patient_id = w.patient_id)
 -- DPSQL-121 at 1:8: a subquery uses a column of the query around it in a way dpsql cannot untangle
+-- # correlated subqueries whose groups would not be public
+SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = p.city) > 2
+-- DPSQL-121 at 1:90: this subquery is tied to "city", which has no public set of values
+SELECT COUNT(*) FROM visits v WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.referrer = v.referrer)
+-- DPSQL-121 at 1:97: this subquery is tied to "referrer", which has no public set of values
+SELECT COUNT(*) FROM items i WHERE quantity > (SELECT AVG(j.quantity) FROM items j WHERE j.code = i.code)
+-- DPSQL-121 at 1:99: this subquery is tied to "code", which has no public set of values
+SELECT t.referrer, (SELECT AVG(cost) FROM visits v WHERE v.referrer = t.referrer) FROM (SELECT referrer, COUNT(*) AS n FROM visits GROUP BY referrer) t
+-- DPSQL-121 at 1:71: this subquery is tied to "referrer", which has no public set of values
+SELECT COUNT(*) FROM visits v LEFT JOIN specialties s ON v.specialty = s.name WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.referrer = s.head)
+-- DPSQL-121 at 1:145: this subquery is tied to "head", which has no public set of values
+-- # windows inside windows
+SELECT a, COUNT(*) FROM (SELECT LAG(specialty) OVER (PARTITION BY patient_id ORDER BY LAG(specialty) OVER (PARTITION BY patient_id ORDER BY visit_id)) AS a FROM visits) GROUP BY a
+-- DPSQL-105 at 1:33: a window function stands inside a window function
+SELECT specialty, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY RANK() OVER (ORDER BY specialty)) FROM visits GROUP BY specialty
+-- DPSQL-105 at 1:34: a window function stands inside a window function
+SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty HAVING RANK() OVER (ORDER BY specialty) > 1
+-- DPSQL-105 at 1:71: HAVING cannot contain a window function
+-- # nothing but the subquery says where
+SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT * FROM visits WHERE duration > 10)
+-- DPSQL-114 at 1:54: this joins rows of different people (patients with visits)
+SELECT ROW_NUMBER() OVER (PARTITION BY patient_id) FROM visits
+-- DPSQL-112 at 1:8: this query returns rows of people, not statistics
+SELECT COUNT(*) FROM (SELECT SUM(city) OVER (PARTITION BY patient_id) AS t FROM patients) WHERE t > 1
+-- DPSQL-105 at 1:30: text cannot be summed
+SELECT DISTINCT (SELECT COUNT(*) / 4 FROM visits) FROM visits
+-- DPSQL-117 at 1:25: (SELECT (count_star() / 4) FROM visits) cannot be a group key: it is real

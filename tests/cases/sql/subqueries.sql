@@ -121,6 +121,38 @@ SELECT name FROM specialties s WHERE (SELECT COUNT(*) FROM visits v WHERE v.spec
 -- ok
 SELECT COUNT(*) FROM items i WHERE quantity > (SELECT price FROM prices p WHERE p.code = 'a' LIMIT 1)
 -- ok
+-- # tied to a public table's column: its values are the public keys
+SELECT head, (SELECT COUNT(*) FROM visits v WHERE v.referrer = s.head) FROM specialties s
+-- ok
+SELECT code, price, (SELECT SUM(quantity) FROM items i WHERE i.code = p.code) FROM prices p
+-- ok
+SELECT code, (SELECT AVG(quantity) FROM items i WHERE i.code = p.code) FROM prices p WHERE price > 2
+-- ok
+SELECT COUNT(*) FROM items i JOIN prices p ON i.code = p.code WHERE i.quantity > (SELECT AVG(quantity) FROM items j WHERE j.code = p.code)
+-- ok
+SELECT n, (SELECT COUNT(*) FROM visits v WHERE v.score = m.n) FROM numbers m WHERE n < 5
+-- ok
+SELECT n, (SELECT COUNT(*) FROM visits v WHERE v.score + 1 = m.n + 1) FROM numbers m WHERE n < 5
+-- ok
+SELECT UPPER(head), (SELECT COUNT(*) FROM visits v WHERE UPPER(v.referrer) = UPPER(s.head)) FROM specialties s
+-- ok
+SELECT s.name, p.code, (SELECT COUNT(*) FROM visits v JOIN items i USING (visit_id) WHERE v.specialty = s.name AND i.code = p.code) FROM specialties s, prices p
+-- ok
+SELECT head, SUM((SELECT COUNT(*) FROM visits v WHERE v.referrer = s.head)) FROM specialties s GROUP BY head
+-- ok
+SELECT t.specialty, (SELECT AVG(cost) FROM visits v WHERE v.specialty = t.specialty) FROM (SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty) t
+-- ok
+SELECT COUNT(*) FROM visits v WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.specialty = v.specialty)
+-- ok
+SELECT s.name, (SELECT SUM(LEAST(GREATEST(cost * (SELECT MAX(floor) FROM specialties), 0), 600)) FROM visits v WHERE v.specialty = s.name) FROM specialties s
+-- ok
+-- # tied along a unit path: each person's own rows
+SELECT AVG(LEAST((SELECT COUNT(*) FROM items i WHERE i.visit_id = v.visit_id AND i.code = 'a'), 5)) FROM visits v
+-- ok
+SELECT COUNT(*) FROM items i WHERE quantity > (SELECT AVG(j.quantity) FROM items j WHERE j.visit_id = i.visit_id)
+-- ok
+SELECT specialty, SUM(LEAST((SELECT MAX(quantity) FROM items i WHERE i.visit_id = v.visit_id), 9)) FROM visits v GROUP BY specialty
+-- ok
 -- # several stages
 WITH m AS (SELECT specialty, AVG(duration) AS d FROM visits GROUP BY specialty) SELECT v.specialty, COUNT(*) FROM visits v JOIN m ON v.specialty = m.specialty AND v.duration > m.d GROUP BY v.specialty
 -- ok
@@ -180,8 +212,6 @@ SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1)
 SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.name AND v.cost > (SELECT AVG(cost) FROM visits)
 -- ok
 SELECT COUNT(*) FROM visits v LEFT JOIN specialties s ON v.specialty = s.name AND s.floor < (SELECT MAX(floor) FROM specialties)
--- ok
-SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = p.city) > 2
 -- ok
 SELECT COUNT(*) FROM visits v FULL JOIN visits w ON v.patient_id = w.patient_id AND w.cost > (SELECT AVG(cost) FROM visits x)
 -- ok

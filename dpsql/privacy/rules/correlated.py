@@ -1,0 +1,130 @@
+"""A correlated scalar aggregate over private rows: (SELECT agg(…) FROM private WHERE own = outer …) as a value.
+
+The binder makes it a LEFT JOIN with an Aggregate whose keys are the `own` sides. With the unit among them it is a
+per-unit summary like any other. Here the rest is decided: a unit path among the equalities adds the unit; otherwise it
+is a release, grouped by keys that must be public because the outer query names them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.domain.types import Kind
+from dpsql.errors import Refused
+from dpsql.ir.expr import Call, Column, Expr, columns_of, place
+from dpsql.ir.nodes import Aggregate, Join
+from dpsql.plan.tracked import Tie, Tracked
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.units import along_path
+from dpsql.sql import functions
+from dpsql.sql.bind.gather import conjunction, conjuncts
+
+READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
+
+
+def ties(node: Join, left: Tracked) -> dict[int, Tie]:
+    """What the keys of the subquery (by the ids of its columns) are equated with."""
+    own = {f.id for f in node.right.fields}
+    found: dict[int, Tie] = {}
+    for part in conjuncts(node.on):
+        assert isinstance(part, Call) and part.function == "equal"
+        key, other = part.args
+        assert isinstance(key, Column) and key.id in own
+        found[key.id] = Tie(other, left)
+    return found
+
+
+def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggregate | None:  # noqa: A002
+    """The aggregate with the unit as one more key, if the equalities are a unit path: then inner and outer rows belong to
+    the same unit. None if they are not.
+
+    Lemma: the value of an outer row is the same, but where a key of the path belongs to several units: there each unit
+    sees its own rows alone. Proof: the join that follows is along the path, so it adds the equality of the units.
+    """
+    tied = [
+        (key, context.ties[f.id]) for f, key in zip(node.key_fields, node.keys, strict=True) if f.id in context.ties
+    ]
+    if not tied or input.private is None or tied[0][1].outer.private is None:
+        return None
+    on = conjunction([functions.make("equal", (tie.other, key), at=None) for key, tie in tied])
+    if not along_path(on, tied[0][1].outer, input, context.catalog):
+        return None
+    unit = input.private.unit
+    field = context.ids.field("", unit.type)
+    return dataclasses.replace(node, key_fields=(*node.key_fields, field), keys=(*node.keys, unit))
+
+
+def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+    """The input with the outer query's values as the keys' public values, as far as all combinations stay within
+    KEY_LIMIT (beyond, keys are private and thresholded). Keys that have public values of their own keep them."""
+    domains = dict(input.domains)
+    count = 1
+    for key in node.keys:
+        count *= max(1, len(key_set(functions.infer(key, domains)[1]) or ()))
+    for f, key in zip(node.key_fields, node.keys, strict=True):
+        tie = context.ties.get(f.id)
+        if tie is None:
+            continue
+        own = functions.infer(key, domains)[1]
+        values = _values(tie, context)
+        if values is None and not (_is_public(tie, context) and key_set(own) is not None):
+            raise _refused(key, tie)
+        if key_set(own) is not None or values is None or not isinstance(key, Column):
+            continue
+        kept = tuple(value for value in values if possible(value, own))
+        if kept and count * len(kept) <= KEY_LIMIT:
+            count *= len(kept)
+            domains[key.id] = own.but(keys=kept, because=_because(tie))
+    return dataclasses.replace(input, domains=domains)
+
+
+def possible(value: Atom, domain: Domain) -> bool:
+    """Whether a row with this value can have passed the filters."""
+    if value is None:
+        return domain.nullable
+    return isinstance(value, str) or Fraction(value) in domain.interval
+
+
+def _because(tie: Tie) -> str:
+    origin = tie.outer.origins.get(tie.other.id) if isinstance(tie.other, Column) else None
+    return "the values that the outer query ties it to" if origin is None else f"the values of {'.'.join(origin)}"
+
+
+def _values(tie: Tie, context: TrackContext) -> tuple[Atom, ...] | None:
+    """The public values of the outer side, NULL left out (it equals nothing); None if they are not known."""
+    domains = {id_: _with_values(id_, tie.outer, context) for id_ in columns_of(tie.other)}
+    values = key_set(functions.infer(tie.other, domains)[1])
+    return None if values is None else tuple(value for value in values if value is not None)
+
+
+def _with_values(id_: int, outer: Tracked, context: TrackContext) -> Domain:
+    domain = outer.domains[id_]
+    if key_set(domain) is not None or not _of_public_table(id_, outer, context) or domain.type.kind not in READ_KINDS:
+        return domain
+    read = context.keys_of.get(outer.origins[id_], ())
+    values = tuple(value for value in read if possible(value, domain))
+    return domain.but(keys=values) if values else domain
+
+
+def _of_public_table(id_: int, outer: Tracked, context: TrackContext) -> bool:
+    origin = outer.origins.get(id_)
+    spec = None if origin is None else context.catalog.table(origin[0])
+    return spec is not None and spec.public
+
+
+def _is_public(tie: Tie, context: TrackContext) -> bool:
+    return tie.outer.private is None or all(_of_public_table(id_, tie.outer, context) for id_ in columns_of(tie.other))
+
+
+def _refused(key: Expr, tie: Tie) -> Refused:
+    own, other = (expr.name if isinstance(expr, Column) and expr.name else "k" for expr in (key, tie.other))
+    return Refused(
+        f'this subquery is tied to "{other}", which has no public set of values',
+        code=121,
+        at=place(tie.other) or place(key),
+        why="It is answered once for every value of that column, and which values occur is about people.",
+        fix="Tie it to a public table's column, to one with `keys:`, or to the unit; or write the groups as a join: "
+        f"… JOIN (SELECT {own}, AVG(x) AS m FROM … GROUP BY {own}) AS t ON t.{own} = {other}.",
+    )

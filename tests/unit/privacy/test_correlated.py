@@ -1,0 +1,66 @@
+"""A correlated scalar aggregate on a public table's column is grouped by that column's values, all of which are released."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpsql
+from dpsql import testing
+from dpsql.plan.stages import ReleasePlan
+from tests.cases import clinic
+
+
+@pytest.fixture
+def replayer() -> testing.Replayer:
+    return testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean()))
+
+
+def keys(plan: ReleasePlan) -> list[tuple[object, ...] | None]:
+    return [key.values for stage in plan.stages for key in stage.keys]
+
+
+HEADS = "SELECT name, (SELECT COUNT(*) FROM visits v WHERE v.referrer = s.head) AS n FROM specialties s"
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (HEADS, ("Ada", "Bo")),
+        (f"{HEADS} WHERE s.head = 'Ada'", ("Ada",)),
+        (HEADS.replace("s.head", "LOWER(s.head)"), ("ada", "bo")),
+        (HEADS.replace("v.referrer", "UPPER(v.referrer)"), ("Ada", "Bo")),
+        (HEADS.replace("v.referrer", "v.specialty"), tuple(clinic.SPECIALTIES)),  # it has keys of its own
+    ],
+)
+def test_the_outer_values_are_the_keys(replayer: testing.Replayer, sql: str, expected: tuple[str, ...]) -> None:
+    with replayer:
+        assert keys(replayer.plan(sql)) == [expected]
+
+
+def test_too_many_values_are_thresholded() -> None:
+    many = {**clinic.PUBLIC, "numbers": clinic.PUBLIC["numbers"]}
+    sql = (
+        "SELECT COUNT(*) FROM (SELECT (SELECT COUNT(*) FROM visits v WHERE v.score = a.n AND v.visit_id = b.n) AS c "
+        "FROM numbers a JOIN numbers b ON a.n = b.n)"
+    )
+    with testing.Replayer(clinic.CATALOG, {**clinic.clean(), **many}) as replayer:
+        (one, other) = keys(replayer.plan(sql))
+    assert one is not None and len(one) == 20_000 and other is None
+
+
+def test_every_value_is_released_with_noise() -> None:
+    source = clinic.source(clinic.empty())
+    with dpsql.connect(clinic.CATALOG, source=source, epsilon=0.01) as connection:
+        rows = connection.execute(HEADS).fetchall()
+        zeros = sum(connection.execute(f"{HEADS} LIMIT 1").fetchall()[0][1] == 0 for _ in range(3))
+    assert {name for name, _ in rows} == set(clinic.SPECIALTIES)
+    assert all(n is not None for _, n in rows)
+    assert zeros < 3
+
+
+def test_along_a_path_it_is_a_summary_of_one_person(replayer: testing.Replayer) -> None:
+    """No stage of its own: nothing but the outer count is measured."""
+    sql = "SELECT COUNT(*) FROM visits v WHERE (SELECT SUM(quantity) FROM items i WHERE i.visit_id = v.visit_id) > 4"
+    with replayer:
+        (stage,) = replayer.plan(sql).stages
+    assert stage.keys == () and len(stage.measures) == 1
