@@ -38,6 +38,8 @@ Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.0000001, delta=1e-9, mechanism='gaussian') COUNT(*) FROM visits
 ----
 DPSQL-134  ε is too small for count(*)
+  CT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.0000001, delta=1e-9, mechanism='gaussian') COUNT(*) FROM visits          (line 1, column 95)
+                                                                                            ^^^^^^^
 Its noise would not fit the exact sampler.
 Ask with an ε of at least 2.9e-06 (or use mechanism='laplace').
 
@@ -45,5 +47,7 @@ Ask with an ε of at least 2.9e-06 (or use mechanism='laplace').
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits
 ----
 DPSQL-119  split needs one weight for each of the 1 measurements
+  SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits          (line 1, column 59)
+                                                            ^^^^^^^
 They are, in this order: count(*).
 EXPLAIN shows them.
