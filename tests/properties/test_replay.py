@@ -44,8 +44,6 @@ MUST_OCCUR = (
 )
 
 
-# One shard failed in the last minutes of 2026-11-18 and has not been looked into: until then `make deep` runs it.
-@pytest.mark.deep
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_replay(shard: int, tmp_path: Path) -> None:
     draw = random.Random(20261118 + shard)
