@@ -63,13 +63,13 @@ class UnitPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a CSV is written; never sniffed."""
+    """How a CSV is written; never sniffed. Moments without a format of their own are ISO 8601."""
 
     delimiter: str = ","
     quote: str = '"'
     escape: str = '"'
-    date_format: str = "%Y-%m-%d"
-    timestamp_format: str = "%Y-%m-%d %H:%M:%S"
+    date_format: str | None = None
+    timestamp_format: str | None = None
     header: bool = True
 
 

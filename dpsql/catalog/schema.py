@@ -92,7 +92,7 @@ def _table() -> Json:
         "description": WORDS,
         "source": {
             "anyOf": [TEXT, names, database],
-            "description": "path, glob, list of paths, or {database, table}; relative to this file",
+            "description": "path, glob, folder of Parquet files, list of them, or {database, table}; relative to this file",
         },
         "format": _said(_object(_format(), FORMAT_FIELDS), "how a CSV is written; nothing is sniffed"),
         "public": _said(FLAG, "nobody is to be protected in this table"),

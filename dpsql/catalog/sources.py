@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from dpsql.catalog.model import DatabaseSource, FileSource, Format, Source
@@ -11,8 +12,13 @@ from dpsql.catalog.tree import Fields, Items, Tree, printable
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
 DATABASES = (".duckdb", ".ddb", ".db")
+# Parts of dates that DuckDB reads, whatever the text, without an error: a format that it refuses would cost a query.
+PARTS = re.compile(r"%-?.?")
+KNOWN_PARTS = (*(f"%{part}" for part in "YymdbBaAjHIpMSf%"), *(f"%-{part}" for part in "ymdjHIMS"))
 FORMAT_FIELDS = ("delimiter", "quote", "escape", "date_format", "timestamp_format", "header")
-SOURCE_FORMS = "write a .parquet or .csv path, a glob, a list of paths, or {database: f.duckdb, table: main.visits}"
+SOURCE_FORMS = (
+    "write a .parquet or .csv path, a folder, a glob, a list of them, or {database: f.duckdb, table: main.visits}"
+)
 
 
 def read_source(reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folder: Path) -> Source | None:
@@ -53,6 +59,8 @@ def _file(reader: Reader, tree: Tree, folder: Path) -> tuple[Path, str] | None:
         fix = "write {database: f.duckdb, table: main.visits}"
         reader.problem(tree.where, f"{quoted(text)} is a database, not a table", fix)
         return None
+    if not suffix or text.endswith(("/", os.sep)):
+        return absolute(folder, text), "parquet"  # a folder of Parquet files
     if suffix not in KINDS:
         reader.problem(tree.where, f"cannot tell what {quoted(text)} is by its ending", SOURCE_FORMS)
         return None
@@ -105,8 +113,8 @@ def read_format(reader: Reader, tree: Tree, default: Format) -> Format:
         delimiter=_one_character(reader, fields, "delimiter", default.delimiter),
         quote=quote,
         escape=_one_character(reader, fields, "escape", quote),
-        date_format=_time_format(reader, fields, "date_format", default.date_format),
-        timestamp_format=_time_format(reader, fields, "timestamp_format", default.timestamp_format),
+        date_format=_time_format(reader, fields, "date_format"),
+        timestamp_format=_time_format(reader, fields, "timestamp_format"),
         header=_header(reader, fields, default.header),
     )
     if found.delimiter in (found.quote, found.escape):
@@ -132,12 +140,17 @@ def _one_character(reader: Reader, fields: Fields, name: str, default: str) -> s
     return default
 
 
-def _time_format(reader: Reader, fields: Fields, name: str, default: str) -> str:
+def _time_format(reader: Reader, fields: Fields, name: str) -> str | None:
     entry = fields.entries.get(name)
     text = None if entry is None else reader.text(entry[1], name)
     if entry is None or text is None:
-        return default
+        return None
+    unknown = [part for part in PARTS.findall(text) if part not in KNOWN_PARTS]
     if "%" not in text or not text.isprintable():
         reader.problem(entry[0], f"{name} {quoted(text)} names no part of a date", 'write it as "%d.%m.%Y"')
-        return default
-    return text
+    elif unknown:
+        fix = f"the parts are {' '.join(KNOWN_PARTS)}"
+        reader.problem(entry[0], f"{name} {quoted(text)} has {unknown[0]}, which is no part that can be read", fix)
+    else:
+        return text
+    return None

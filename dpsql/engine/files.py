@@ -12,35 +12,69 @@ from dpsql.errors import SourceError
 
 _MAGIC = frozenset("*?[")
 ROW_NUMBER = "__row"
+RELATIVE = "Relative paths start at the folder of the YAML file."
 FILE_SHIFT = 40  # rows of one file have numbers below 2^40
 
 
 def exact_paths(table: str, files: Files) -> tuple[Path, ...]:
-    """The files that exist now, absolute, each once, globs expanded and sorted. SourceError 301 if one is missing."""
+    """The files that exist now, absolute, each once, globs and folders expanded and sorted. SourceError 301 if one is
+    missing."""
     found: dict[str, None] = {}
     for path in files.paths:
-        found.update(dict.fromkeys(_expand(table, path)))
+        for one in _matching(table, path):
+            inside = _inside(table, one, files.kind) if os.path.isdir(one) else [one]
+            found.update(dict.fromkeys(_readable(table, name) for name in inside))
     return tuple(Path(name) for name in found)
 
 
-def _expand(table: str, path: Path) -> list[str]:
+def exact_path(table: str, path: Path) -> Path:
+    """The one file at a path. SourceError 301 if it is missing."""
+    return Path(_readable(table, _absolute(table, path)))
+
+
+def _absolute(table: str, path: Path) -> str:
     name = os.path.abspath(path)
     if "\0" in name or not _encodable(name):
         raise _missing(table, "its source's path is not text that a file system can hold", "Rename the file.")
+    return name
+
+
+def _matching(table: str, path: Path) -> list[str]:
+    """The path itself, or what a glob matches: files, or a folder that it matches alone."""
+    name = _absolute(table, path)
     names = [name] if os.path.lexists(name) or not _MAGIC & set(name) else sorted(glob.glob(name, recursive=True))
     names = [one for one in names if os.path.isfile(one)] if len(names) > 1 else names
     if not names:
-        raise _missing(table, f"no file matches {name}", "Relative paths start at the folder of the YAML file.")
-    for one in names:
-        if os.path.isdir(one):
-            raise _missing(table, f"{one} is a folder", f"Name its files, for example {one}/*.parquet.")
-        if not os.path.isfile(one):
-            raise _missing(table, f"there is no file {one}", "Relative paths start at the folder of the YAML file.")
-        if not os.access(one, os.R_OK):
-            raise _missing(table, f"{one} may not be read by this process", "Check its permissions.")
-        if _MAGIC & set(one):
-            raise _missing(table, f"the name {one} has a character that means a glob (* ? [)", "Rename the file.")
+        raise _missing(table, f"no file matches {name}", RELATIVE)
     return names
+
+
+def _inside(table: str, folder: str, kind: str) -> list[str]:
+    """A folder stands for the files of its kind in it and below, as other programs write them: those whose own name or
+    folder begins with a dot or an underscore are not data."""
+    found = sorted(
+        os.path.join(path, name)
+        for path, _, names in os.walk(folder)
+        for name in names
+        if name.lower().endswith(f".{kind}") and not _hidden(os.path.join(os.path.relpath(path, folder), name))
+    )
+    if not found:
+        raise _missing(table, f"the folder {folder} has no .{kind} file", RELATIVE)
+    return found
+
+
+def _hidden(relative: str) -> bool:
+    return any(part[0] in "._" for part in relative.split(os.sep) if part not in ("", os.curdir))
+
+
+def _readable(table: str, name: str) -> str:
+    if not os.path.isfile(name):
+        raise _missing(table, f"there is no file {name}", RELATIVE)
+    if not os.access(name, os.R_OK):
+        raise _missing(table, f"{name} may not be read by this process", "Check its permissions.")
+    if _MAGIC & set(name):
+        raise _missing(table, f"the name {name} has a character that means a glob (* ? [)", "Rename the file.")
+    return name
 
 
 def _encodable(name: str) -> bool:

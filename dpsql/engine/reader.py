@@ -151,7 +151,7 @@ class Reader:
         self._publish(table, columns, name, row_number=number)
 
     def _attach(self, table: str, path: Path) -> str:
-        path = files.exact_paths(table, Files(paths=(path,), kind="parquet"))[0]
+        path = files.exact_path(table, path)
         if path in self._attached:
             return self._attached[path]
         alias = f"database_{len(self._attached)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,6 +96,25 @@ def parquet_folder(folder: Path) -> Path:
     return catalog(folder, "parts/*.parquet")
 
 
+def parquet_folder_of_spark(folder: Path) -> Path:
+    """A folder that is named like a file, with folders in it, and with what is not data."""
+    parquet_folder(folder)
+    (folder / "t.parquet" / "year=2020").mkdir(parents=True)
+    (folder / "t.parquet" / "_temporary").mkdir()
+    for i in range(len(ROWS)):
+        to = folder / "t.parquet" / ("year=2020" if i % 2 else "") / f"part-{i}.parquet"
+        shutil.copy(folder / "parts" / f"{i}.parquet", to)
+    shutil.copy(folder / "parts" / "0.parquet", folder / "t.parquet" / "_temporary" / "0.parquet")
+    shutil.copy(folder / "parts" / "0.parquet", folder / "t.parquet" / ".0.parquet")
+    (folder / "t.parquet" / "_SUCCESS").touch()
+    return catalog(folder, "t.parquet")
+
+
+def parquet_folder_by_its_name(folder: Path) -> Path:
+    parquet_folder(folder)
+    return catalog(folder, "parts")
+
+
 def parquet_list(folder: Path) -> Path:
     """Two files whose columns stand in different orders."""
     with table() as connection:
@@ -107,6 +127,18 @@ def parquet_list(folder: Path) -> Path:
 def csv_default(folder: Path) -> Path:
     with table() as connection:
         connection.execute(f"COPY t TO '{folder / 't.csv'}' (HEADER, DELIMITER ',')")
+    return catalog(folder, "t.csv")
+
+
+def csv_as_pandas_writes_it(folder: Path) -> Path:
+    """Dates with midnight, moments with a T, a fraction, or an offset."""
+    lines = ["u,word,whole,price,share,yes,day,moment"]
+    for n, (u, word, whole, price, share, yes, day, at) in enumerate(ROWS):
+        written_at = None if at is None else (at.replace(" ", "T"), f"{at}.000", f"{at}+00")[n % 3]
+        quoted = None if word is None else '"' + word.replace('"', '""') + '"'
+        cells = (u, quoted, whole, price, share, yes, None if day is None else f"{day} 00:00:00", written_at)
+        lines.append(",".join("" if cell is None else str(cell) for cell in cells))
+    (folder / "t.csv").write_text("\n".join(lines), encoding="utf-8")
     return catalog(folder, "t.csv")
 
 
@@ -131,7 +163,19 @@ def database(folder: Path) -> Path:
     return catalog(folder, {"database": "d.duckdb", "table": "own.t"})
 
 
-@pytest.mark.parametrize("stored", [parquet_folder, parquet_list, csv_default, csv_of_its_own, database])
+STORED = (
+    parquet_folder,
+    parquet_folder_of_spark,
+    parquet_folder_by_its_name,
+    parquet_list,
+    csv_default,
+    csv_as_pandas_writes_it,
+    csv_of_its_own,
+    database,
+)
+
+
+@pytest.mark.parametrize("stored", STORED)
 def test_stored(stored: Callable[[Path], Path], tmp_path: Path, wanted: list[list[tuple[object, ...]]]) -> None:
     assert answers(stored(tmp_path)) == wanted
 

@@ -79,7 +79,8 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
     if is_moment and isinstance(spec.source, FileSource) and spec.source.kind == "csv":
         formats = spec.source.format
         pattern = formats.date_format if kind is Kind.DATE else formats.timestamp_format
-        return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
+        if pattern is not None:
+            return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
         return f'TRY_CAST({column} AS VARCHAR) COLLATE "binary"'
     if actual == declared.type.sql:
