@@ -17,7 +17,7 @@ from dpsql.plan.transport import transported
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-BLOCK = 2**22  # cells handled at once
+BLOCK = 2**18  # cells handled at once: the arrays stay in the cache
 
 
 def matrices(answer: Mapping[str, Array], groups: Integers, candidates: Candidates) -> Iterator[Integers]:

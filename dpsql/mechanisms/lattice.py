@@ -112,9 +112,7 @@ def coins_exp(whole: Words, rest: Words, denominator: Words | int) -> Booleans:
     The whole part comes first: it turns most away by 16 random bits, before anything else is drawn. Both parts are
     independent coins, so that both succeed has the product of their probabilities.
     """
-    heads = np.ones(whole.size, dtype=np.bool_)
-    far = np.flatnonzero(whole)
-    heads[far] = coins_whole(whole[far])
+    heads = coins_whole(whole)
     alive = np.flatnonzero(heads)
     bottom = denominator if isinstance(denominator, int) else denominator[alive]
     heads[alive] = _coins_fraction(rest[alive], bottom)
@@ -213,7 +211,7 @@ def _coins_ratio(rest: Words, denominator: Words | int, k: int) -> Booleans:
 
 
 def coins_whole(whole: Words) -> Booleans:
-    """Coins with P[True] = exp(-whole): the digits of a uniform real against the digits of exp(-whole)."""
+    """Coins with P[True] = exp(-whole): the digits of a uniform real against the digits of exp(-whole). Of 0, every one."""
     words = _random_shorts(whole.size)
     limits = _WHOLE_LIMITS[np.minimum(whole, np.uint64(_WHOLE_LIMITS.size - 1))]
     heads = words < limits

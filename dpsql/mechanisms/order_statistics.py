@@ -26,14 +26,22 @@ def below(weights: Integers, limit: int) -> Integers:
     """For each candidate the weight of those before it, at most `limit` (up to 2^61).
 
     Lemma: it changes by at most the sum of the changes of the weights. Proof: sums do, and min(·, limit) is 1-Lipschitz.
-    The sum is exact: two halves of 31 digits, each of whose sums over 2^22 candidates fits a word.
+    The sum is exact: a word where the largest weight says that it must fit, else two halves of 31 digits, each of whose sums
+    over 2^22 candidates fits a word.
     """
+    if _fit(weights):
+        return np.minimum(np.cumsum(weights, axis=1) - weights, limit)
     high = np.cumsum(weights >> _HALF, axis=1) - (weights >> _HALF)
     low = np.cumsum(weights & _MASK, axis=1) - (weights & _MASK)
     high += low >> _HALF
     exact: Integers = (np.minimum(high, _ROOM >> _HALF) << _HALF) | (low & _MASK)
     capped: Integers = np.minimum(exact, limit)
     return capped
+
+
+def _fit(weights: Integers, times: int = 1) -> bool:
+    """Whether no sum of a row's weights, times so much, can pass 2^61. (Then no limit bites either.)"""
+    return int(weights.max(initial=0)) * weights.shape[1] <= _ROOM // times
 
 
 def above(weights: Integers, limit: int) -> Integers:
@@ -45,6 +53,16 @@ def quantile_scores(weights: Integers, fraction: Fraction) -> Integers:
     """-|(1-a)*below - a*above| in whole numbers, a = p/d: times d."""
     p, d = fraction.numerator, fraction.denominator
     limit = _ROOM // d
+    if _fit(weights, d):
+        before = np.cumsum(
+            weights, axis=1
+        )  # in place from here on: what is made and thrown away costs more than the sums
+        after = before[:, -1:] - before
+        before -= weights
+        before *= d - p
+        after *= p
+        before -= after
+        return np.negative(np.abs(before, out=before), out=before)
     return np.ascontiguousarray(-np.abs((d - p) * below(weights, limit) - p * above(weights, limit)))
 
 

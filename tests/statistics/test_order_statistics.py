@@ -31,6 +31,29 @@ def test_scores(weights: list[int], fraction: Fraction) -> None:
     assert found[0].tolist() == quantile_scores(weights, fraction)
 
 
+@given(
+    st.lists(st.integers(0, 2**40), min_size=2, max_size=6),
+    st.lists(st.integers(0, 2**62), min_size=6, max_size=6),
+    st.fractions(0, 1, max_denominator=10_000),
+)
+def test_a_groups_scores_do_not_depend_on_another_groups_weights(
+    row: list[int], huge: list[int], fraction: Fraction
+) -> None:
+    """Sums that fit a word are summed in another way than those that may not; a row must not tell which was taken."""
+    both = np.array([row, huge[: len(row)]], dtype=np.int64)
+    found = order_statistics.quantile_scores(both, fraction)
+    assert found[0].tolist() == quantile_scores(row, fraction)
+    limit, d, p = 2**61 // fraction.denominator, fraction.denominator, fraction.numerator
+    below, above = (
+        [min(sum(part), limit) for part in parts]
+        for parts in (
+            [huge[:k] for k in range(len(row))],
+            [huge[k + 1 : len(row)] for k in range(len(row))],
+        )
+    )
+    assert found[1].tolist() == [-abs((d - p) * b - p * a) for b, a in zip(below, above, strict=True)]
+
+
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=8), st.sampled_from([2**61, 2**61 // 20, 5]))
 def test_sums_saturate(weights: list[int], limit: int) -> None:
     array = np.array([weights], dtype=np.int64)

@@ -185,6 +185,7 @@ def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPat
     digits = exp_minus(numerator, denominator, 128)[0]
     first, second = digits >> 64, digits & LARGEST
     assert first >= 2**64 - 2**24
+    whole = 12_345  # of the whole part, 0: heads whatever is drawn
     tails = LARGEST - 2**50  # fails the first toss of the series: the coin of the digits shows heads
     for words, heads in (
         ((first - 1,), True),
@@ -192,10 +193,10 @@ def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPat
         ((first, second - 1), True),
         ((first, second + 9), False),
     ):
-        script = feed(monkeypatch, tails, *words)
+        script = feed(monkeypatch, whole, tails, *words)
         assert lattice.coins_wide([numerator], denominator).tolist() == [heads]
         assert list(script.words) == []
-    feed(monkeypatch, tails, 0)
+    feed(monkeypatch, whole, tails, 0)
     assert lattice.coins_wide([numerator], denominator).tolist() == [True]
 
 
