@@ -30,7 +30,8 @@ def below(weights: Integers, limit: int) -> Integers:
     over 2^22 candidates fits a word.
     """
     if _fit(weights):
-        return np.minimum(np.cumsum(weights, axis=1) - weights, limit)
+        summed: Integers = np.minimum(np.cumsum(weights, axis=1) - weights, limit)
+        return summed
     high = np.cumsum(weights >> _HALF, axis=1) - (weights >> _HALF)
     low = np.cumsum(weights & _MASK, axis=1) - (weights & _MASK)
     high += low >> _HALF
@@ -40,8 +41,9 @@ def below(weights: Integers, limit: int) -> Integers:
 
 
 def _fit(weights: Integers, times: int = 1) -> bool:
-    """Whether no sum of a row's weights, times so much, can pass 2^61. (Then no limit bites either.)"""
-    return int(weights.max(initial=0)) * weights.shape[1] <= _ROOM // times
+    """Whether no sum of a row's weights, times so much, can pass 2^61."""
+    largest: int = int(weights.max(initial=0))
+    return largest * int(weights.shape[1]) <= _ROOM // times
 
 
 def above(weights: Integers, limit: int) -> Integers:
@@ -54,15 +56,15 @@ def quantile_scores(weights: Integers, fraction: Fraction) -> Integers:
     p, d = fraction.numerator, fraction.denominator
     limit = _ROOM // d
     if _fit(weights, d):
-        before = np.cumsum(
-            weights, axis=1
-        )  # in place from here on: what is made and thrown away costs more than the sums
+        before: Integers = np.cumsum(weights, axis=1)  # in place from here on: new arrays cost more than sums
         after = before[:, -1:] - before
         before -= weights
         before *= d - p
         after *= p
         before -= after
-        return np.negative(np.abs(before, out=before), out=before)
+        np.abs(before, out=before)
+        np.negative(before, out=before)
+        return before
     return np.ascontiguousarray(-np.abs((d - p) * below(weights, limit) - p * above(weights, limit)))
 
 
