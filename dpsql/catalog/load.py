@@ -21,7 +21,7 @@ from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.catalog.reading import Reader, quoted
 from dpsql.catalog.sources import absolute
 from dpsql.catalog.tables import read_table
-from dpsql.catalog.tree import Fields, Tree, tree_of
+from dpsql.catalog.tree import Fields, Scalar, Tree, tree_of
 from dpsql.errors import CatalogError, Problem
 
 __all__ = ["fingerprint", "load", "loads"]
@@ -92,6 +92,10 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: str | None) -> Catalog | None:
+    if isinstance(tree, Scalar) and isinstance(tree.value, str):  # perhaps the data itself: not quoted
+        fix = "write name: value pairs; where this is the data, `dpsql init` begins the metadata"
+        reader.problem(tree.where, "the catalog must be a mapping, not a text", fix)
+        return None
     fields = reader.fields(tree, "the catalog", CATALOG_FIELDS)
     if fields is None:
         return None

@@ -35,7 +35,9 @@ def not_metadata(word: str) -> str:
     path = Path(word)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return ""
-    return f'there is no command and no file "{word[:60]}".' + did_you_mean(word, tuple(COMMANDS))
+    files = [str(file) for folder in ("", "metadata") for file in sorted(Path(folder).glob("*.y*ml"))]
+    near = next((f' Did you mean "{file}"?' for file in files if Path(file).stem == word), "")
+    return f'there is no command and no file "{word[:60]}".' + (near or did_you_mean(word, (*COMMANDS, *files)))
 
 
 class DefaultGroup(click.Group):

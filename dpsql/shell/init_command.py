@@ -15,15 +15,17 @@ DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 
 @click.command(context_settings=CONTEXT)
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--table", metavar="NAME", help="Which table of a .duckdb file, such as main.visits.")
+@click.option("--table", metavar="NAME", help="Which table of a .duckdb file, where it has several.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
 def init(source: Path, table: str | None, output: Path | None) -> int:
-    """Begin metadata for a Parquet, CSV or .duckdb file.
+    """Begin metadata for a Parquet, CSV or .duckdb file, or a folder of Parquet files.
 
     Names and types of columns are read, no value: bounds, keys and caps taken from the data would give it away.
     """
     from dpsql.catalog.scaffold import scaffold
 
+    if source.suffix in DATABASE_ENDINGS and table is None:
+        table = only_table(source)
     columns = columns_of(source, table)
     name = table.rpartition(".")[2] if table else source.stem
     folder = output.parent if output is not None else Path()
@@ -44,22 +46,32 @@ def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
     """(name, engine type) of each column."""
     from dpsql.engine import sources
     from dpsql.engine.vault import Vault
-    from dpsql.errors import InterfaceError
 
     found: sources.Source
-    if source.suffix in DATABASE_ENDINGS:
-        if table is None:
-            raise InterfaceError(
-                f"{source} may have several tables", code=622, fix="Say which one: --table main.visits."
-            )
+    if source.suffix in DATABASE_ENDINGS and table is not None:
         schema, _, name = table.rpartition(".")
         found = sources.Database(path=source, schema=schema or "main", table=name)
     elif source.name.lower().endswith((".csv", ".csv.gz", ".tsv")):
         found = sources.Files(paths=(source,), kind="csv", delimiter="\t" if source.suffix == ".tsv" else ",")
     else:
         found = sources.Files(paths=(source,), kind="parquet")
-    with Vault.open({"t": found}) as vault:
-        return [(column.name, column.type) for column in vault.columns("t")]
+    name = source.stem or "t"
+    with Vault.open({name: found}) as vault:
+        return [(column.name, column.type) for column in vault.columns(name)]
+
+
+def only_table(source: Path) -> str:
+    """The table of a .duckdb file that has one."""
+    from dpsql.engine.database_tables import database_tables
+    from dpsql.errors import InterfaceError
+
+    tables = database_tables(source)
+    if len(tables) != 1:
+        there = f"There are {', '.join(tables[:20])}." if tables else ""
+        raise InterfaceError(
+            f"{source} has {len(tables) or 'no'} tables", code=622, why=there, fix="Say which one: --table main.visits."
+        )
+    return tables[0]
 
 
 def _create(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ from dpsql.errors import CatalogError, InterfaceError, Problem
 from dpsql.shell.voice import did_you_mean, warn
 
 CATALOG_ENDINGS = (".yaml", ".yml")
+DATA_ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".duckdb", ".ddb", ".db", ".json", ".xlsx")
 SQLITE = b"SQLite format 3\x00"
 
 
@@ -68,8 +69,11 @@ def source_of(words: Sequence[str]) -> object:
 
 
 def check_path(metadata: str) -> None:
-    """CatalogError for a path that is no file, with a file of nearly that name."""
+    """CatalogError for a path that is no file, with a file of nearly that name; and for data in the metadata's place."""
     path = Path(metadata)
+    if path.is_file() and path.suffix.lower() in DATA_ENDINGS:
+        begun = f"Begin its metadata with `dpsql init {metadata} -o {path.stem}.yaml`, then open that."
+        raise CatalogError([Problem(metadata, "this is data, not metadata", begun)])
     if path.is_file():
         return
     what = "this is a folder, not a file" if path.is_dir() else "there is no such file"

@@ -42,7 +42,7 @@ class Own:
 def run_own(shell: Shell, line: str) -> None:
     """One line that begins with \\ or a dot (or is exit, quit or help)."""
     name, _, rest = line.strip().rstrip(";").partition(" ")
-    found = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower())
+    found = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower()) or _begun(name.lower())
     if found is None:
         raise InterfaceError(
             f"there is no command {name[:40]}",
@@ -51,6 +51,12 @@ def run_own(shell: Shell, line: str) -> None:
             fix="`.help` lists the shell's commands.",
         )
     found.run(shell, rest.strip())
+
+
+def _begun(name: str) -> Own | None:
+    """.q is .quit, as in sqlite3 and duckdb: a beginning that only one command has."""
+    found = [own for own in OWN if any(spelling.startswith(name) for spelling in own.names)]
+    return found[0] if name.startswith(".") and len(name) > 1 and len(found) == 1 else None
 
 
 def _tables(shell: Shell, argument: str) -> None:

@@ -93,7 +93,7 @@ def terminal_reader(shell: Shell, **session_arguments: Any) -> ReadLine:
         complete_while_typing=False,
         auto_suggest=AutoSuggestFromHistory(),
         key_bindings=_bindings(),
-        prompt_continuation=lambda width, line, wrapped: "...> ".rjust(width),
+        prompt_continuation=lambda width, line, wrapped: " " * width if wrapped else "...> ".rjust(width),
         **session_arguments,
     )
     return lambda prompt, begun: session.prompt(prompt, default=begun)

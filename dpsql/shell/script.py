@@ -10,8 +10,8 @@ _BLANK = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)+", re.DOTALL)
 _PIECE = re.compile(
     r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|[^'\";/-]+|[/-]", re.DOTALL
 )
-_OWN = re.compile(r"\\[^\s]|\.[A-Za-z?]")
-_WORDS = ("exit", "quit", "help")
+# A line of the shell's own: \d, .mode, and the words that need no sign where they are the whole line.
+_OWN = re.compile(r"\\[^\s]|\.[A-Za-z?]|(?:exit|quit|help)[ \t\r;]*(?:\n|\Z)|help [^\n]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +26,13 @@ class Item:
 def split(text: str) -> tuple[list[Item], str]:
     """The finished items, and the rest that no semicolon ends yet (blank if there is none)."""
     items: list[Item] = []
-    start = 0
+    start, line, counted = 0, 1, 0
     while True:
         start = _skip(text, start)
         if start >= len(text):
             return items, ""
-        line = text.count("\n", 0, start) + 1
-        if _is_own(text, start):
+        line, counted = line + text.count("\n", counted, start), start
+        if _OWN.match(text, start):
             end = text.find("\n", start)
             end = len(text) if end < 0 else end
             items.append(Item(text=text[start:end].strip(), line=line, own=True))
@@ -60,13 +60,6 @@ def complete(text: str) -> bool:
 def _skip(text: str, start: int) -> int:
     found = _BLANK.match(text, start)
     return start if found is None else found.end()
-
-
-def _is_own(text: str, start: int) -> bool:
-    if _OWN.match(text, start):
-        return True
-    line = text[start:].partition("\n")[0].strip().lower()
-    return line.rstrip(";") in _WORDS or line.startswith("help ")
 
 
 def _end(text: str, start: int) -> int:

@@ -66,11 +66,13 @@ class Shell:
         if cursor.description is not None:
             page = self.results.page(cursor, privacy, text=kind == "explain")
             self.results.write(without_nulls(page) if kind in OURS and self.results.chosen.for_people else page)
-        if kind in HAVE_A_QUERY:
+        if privacy is not None:
             self.last_privacy = privacy
         if not self.quiet:
             for line in summary.lines(kind, count, privacy, self.left):
                 hint(line)
+            if cursor.description is not None and self.results.path is not None:
+                hint(f"written to {self.results.path}")
 
     @property
     def left(self) -> CostReport:

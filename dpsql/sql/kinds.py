@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,9 @@ from dpsql.sql.instead import INSTEAD
 from dpsql.sql.statement import ColumnDefinition, StatementKind
 from dpsql.sql.tokens import at, is_name, quoted, shown, word, words
 
+# What elsewhere follows SHOW and is no table.
+_SHOWN = ("DATABASES", "SCHEMAS", "TABLES", "COLUMNS", "ALL", "VARIABLES", "SETTINGS", "USERS", "GRANTS", "INDEXES")
+_FIRST = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "SET", "CREATE", "INSERT", "DROP")
 _QUERY = ("SELECT", "WITH", "FROM", "VALUES")
 _OWN = "SELECT, EXPLAIN, SHOW BUDGET, SHOW TABLES, DESCRIBE, SET, CREATE TABLE, INSERT and DROP TABLE"
 
@@ -94,8 +98,12 @@ class _Shaper:
     def _other(self, first: Token) -> Exception:
         if word(first) in INSTEAD:
             return self._refused(word(first), INSTEAD[word(first)])
+        near = difflib.get_close_matches(word(first), _FIRST, n=1, cutoff=0.7)
         return SqlError(
-            f"a statement does not start with {shown(first)}", at=at(first), fix=f"dpsql understands {_OWN}."
+            f"a statement does not start with {shown(first)}",
+            at=at(first),
+            why=f"Did you mean {near[0]}?" if near else "",
+            fix=f"dpsql understands {_OWN}.",
         )
 
     def _refused(self, what: str, fix: str, token: Token | None = None) -> Refused:
@@ -122,7 +130,12 @@ class _Shaper:
             return Shape(kind="show_budget")
         if len(self.tokens) == 2 and word(self.tokens[1]) == "TABLES":
             return Shape(kind="show_tables")
-        raise self._refused("such SHOW statement", "Write SHOW BUDGET, SHOW TABLES, or DESCRIBE table.")
+        fix = "Write SHOW BUDGET, SHOW TABLES, or DESCRIBE table."
+        if len(self.tokens) > 1 and is_name(self.tokens[-1]) and word(self.tokens[-1]) not in _SHOWN:
+            fix = (
+                f"Write DESCRIBE {self.tokens[-1].text} if that is a table; there are SHOW BUDGET and SHOW TABLES, too."
+            )
+        raise self._refused("such SHOW statement", fix)
 
     def _describe(self) -> Shape:
         if len(self.tokens) > 1 and (word(self.tokens[1]) in _QUERY or self.tokens[1].token_type is TokenType.L_PAREN):

@@ -26,7 +26,7 @@ NAMES = tuple(BY_NAME)
 
 
 def mode_named(name: str) -> Mode:
-    found = BY_NAME.get(name.lower())
+    found = BY_NAME.get(name.lower()) or mode_of_file(Path(f"result.{name}"))  # .mode md is what it says
     if found is None:
         raise InterfaceError(
             f'there is no output mode "{name[:40]}"',

@@ -77,6 +77,9 @@ def unknown_column(name: str, scope: Scope, at: Span | None) -> SqlError:
     known = [n for n in scope.names() if near and n.lower() == near[0]]
     if known:
         fix = f'Did you mean "{known[0]}"?'
+    elif at is not None and at.end - at.start == len(name) + len('""'):
+        single = name.replace("'", "''")
+        fix = f"Double quotes are for names; a text is written '{single}'."
     elif scope.names():
         fix = f"The columns here are: {', '.join(dict.fromkeys(scope.names()[:20]))}."
     else:
@@ -85,7 +88,8 @@ def unknown_column(name: str, scope: Scope, at: Span | None) -> SqlError:
 
 
 def unknown_table(name: str, known: list[str], at: Span | None) -> SqlError:
-    near = difflib.get_close_matches(name.lower(), [n.lower() for n in known], n=1)
+    sought = name.lower() if name.lower() in map(str.lower, known) else name.lower().rpartition(".")[2]
+    near = difflib.get_close_matches(sought, [n.lower() for n in known], n=1)
     hit = [n for n in known if near and n.lower() == near[0]]
     fix = f'Did you mean "{hit[0]}"?' if hit else f"The tables here are: {', '.join(known[:20]) or '(none)'}."
     return SqlError(f'there is no table "{name}"', code=101, at=at, fix=fix)

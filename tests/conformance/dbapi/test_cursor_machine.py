@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sqlite3
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -71,9 +74,11 @@ class Cursors(RuleBasedStateMachine):
         which=st.integers(0, 1),
         sql=st.sampled_from(SELECTS),
         value=st.integers(-5, 5),
+        size=st.integers(1, 4),
         fetches=st.lists(FETCHES, max_size=4),
     )
-    def select(self, which: int, sql: str, value: int, fetches: list[Any]) -> None:
+    def select(self, which: int, sql: str, value: int, size: int, fetches: list[Any]) -> None:
+        self.arraysize(which, size)
         given = () if "?" not in sql.replace("a?b", "") else ("ab" if "b = ?" in sql else value,)
         self.both(which, lambda c: c.execute(sql, given) is c)
         for fetch in fetches:
@@ -153,6 +158,36 @@ class Cursors(RuleBasedStateMachine):
         for connection in (getattr(self, "ours", None), getattr(self, "theirs", None)):
             if connection is not None:
                 connection.close()
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[tuple[Any, Any]]:
+    """A cursor of ours and one of sqlite3's, over the same five rows."""
+    machine = Cursors()
+    machine.open()
+    yield machine.cursors[0]
+    machine.teardown()
+
+
+@pytest.mark.parametrize("arraysize", [1, 2, 3, 5, 6])
+def test_any_two_fetches_and_what_they_leave(both: tuple[Any, Any], arraysize: int) -> None:
+    """Every pair of fetches, at the ends of the result too: what chance may miss."""
+    calls: dict[str, Callable[[Any], Any]] = {
+        "fetchone": lambda c: c.fetchone(),
+        "next": lambda c: next(c, None),
+        "fetchmany": lambda c: c.fetchmany(),
+        "fetchall": lambda c: c.fetchall(),
+        **{
+            f"fetchmany({size})": functools.partial(lambda size, c: c.fetchmany(size), size) for size in (1, 2, 4, 5, 6)
+        },
+    }
+    for first, second in itertools.product(calls, repeat=2):
+        answers = []
+        for cursor in both:
+            cursor.arraysize = arraysize
+            cursor.execute("SELECT n, b FROM t ORDER BY n")
+            answers.append([calls[first](cursor), calls[second](cursor), cursor.fetchall(), cursor.fetchone()])
+        assert answers[0] == answers[1], (first, second)
 
 
 TestCursors = Cursors.TestCase

@@ -58,6 +58,17 @@ def test_metadata_as_an_option_and_query_as_a_word(run: Run) -> None:
         ((HOSPITAL, "--nonsense"), Exit.USAGE, "No such option"),
         ((HOSPITAL, "-m", "tabel", "-c", "SELECT 1"), Exit.USAGE, "table"),
         ((), Exit.USAGE, "dpsql demo"),
+        ((HOSPITAL, "-c", "SELCT 1"), Exit.FAILED, "Did you mean SELECT?"),
+        ((HOSPITAL, "-c", 'SELECT 1 FROM visits WHERE referrer = "a"'), Exit.FAILED, "a text is written 'a'"),
+        ((HOSPITAL, "-c", "SELECT COUNT(*) FROM hospital.visits"), Exit.FAILED, 'Did you mean "visits"?'),
+        ((HOSPITAL, "-c", "SELECT 1 FROM visits WHERE duration > 3 & duration < 9"), Exit.FAILED, "Write AND"),
+        ((HOSPITAL, "-c", "SHOW visits"), Exit.FAILED, "Write DESCRIBE visits if"),
+        ((HOSPITAL, "-c", "SHOW COLUMNS FROM visits"), Exit.FAILED, "Write DESCRIBE visits if"),
+        ((HOSPITAL, "-c", "SHOW ALL TABLES"), Exit.FAILED, "or DESCRIBE table."),
+        (("hospital",), Exit.USAGE, 'Did you mean "metadata/hospital.yaml"?'),
+        (("data/exam/exam.parquet",), Exit.METADATA, "dpsql init data/exam/exam.parquet -o exam.yaml"),
+        (("check", "data/exam/exam.parquet"), Exit.METADATA, "this is data"),
+        (("budget", "data/exam/exam.parquet"), Exit.METADATA, "this is data"),
         (("helpp", "bounds"), Exit.USAGE, 'Did you mean "help"?'),
         (("chekc",), Exit.USAGE, 'Did you mean "check"?'),
         (("metadata/hopsital.yaml",), Exit.METADATA, 'Did you mean "metadata/hospital.yaml"?'),
@@ -90,6 +101,13 @@ def test_an_empty_metadata_file_is_the_metadatas_fault(run: Run, here: Path) -> 
     assert "empty.yaml" in done.err
 
 
+def test_data_in_the_metadatas_place_is_not_quoted(run: Run, here: Path) -> None:
+    (here / "rows.txt").write_text("name,illness\nZaphod,two heads\n")
+    done = run("rows.txt", "-c", "SELECT 1")
+    assert done.code == Exit.METADATA and "dpsql init" in done.err
+    assert "Zaphod" not in done.err and "illness" not in done.err
+
+
 def test_statements_stop_at_the_first_error(run: Run) -> None:
     done = run(HOSPITAL, "-c", "SELECT 1 AS a; SELECT nix; SELECT 2 AS b")
     assert (done.code, done.out) == (Exit.FAILED, "a\n1\n")
@@ -112,6 +130,11 @@ def test_output_goes_into_a_file_in_the_files_own_mode(run: Run, here: Path) -> 
     assert run(HOSPITAL, "-o", "r.json", "-c", "SELECT 1 AS a, NULL AS b").out == ""
     assert json.loads((here / "r.json").read_text()) == [{"a": 1, "b": None}]
     assert run(HOSPITAL, "-o", "none/r.csv", "-c", "SELECT 1").code == Exit.FAILED
+
+
+def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
+    assert "written to n.csv" in run(HOSPITAL, "-o", "n.csv", "-c", "SELECT 1").err
+    assert "written" not in run(HOSPITAL, "-c", "SELECT 1").err
 
 
 def test_dry_run_charges_nothing(run: Run) -> None:
@@ -190,7 +213,14 @@ def test_init_reads_csv_and_databases(run: Run, here: Path) -> None:
     done = run("init", "d.duckdb", "--table", "main.visits")
     assert "source: {database: d.duckdb, table: main.visits}" in done.out
     assert "d: decimal(9, 2)" in done.out
-    assert "which one" in run("init", "d.duckdb").err
+    assert run("init", "d.duckdb").out == done.out  # there is only one
+    with duckdb.connect(str(here / "d.duckdb")) as connection:
+        connection.execute("CREATE SCHEMA s; CREATE VIEW s.v AS SELECT 1 AS x")
+    several = run("init", "d.duckdb")
+    assert several.code == Exit.FAILED and "There are main.visits, s.v." in several.err and "--table" in several.err
+    assert run("init", "nix.duckdb").code == Exit.CANNOT_OPEN
+    (here / "no.duckdb").write_bytes(b"nothing of the kind")
+    assert "DPSQL-307" in run("init", "no.duckdb").err
     assert run("init", "nix.parquet").code == Exit.CANNOT_OPEN
 
 

@@ -165,6 +165,7 @@ def test_values_for_people(value: object, text: str) -> None:
 
 
 def test_modes_are_found_by_name_and_by_file() -> None:
+    assert mode_named("md").name == "markdown" and mode_named("NDJSON").name == "jsonl"
     assert mode_named("CSV") is BY_NAME["csv"]
     assert mode_of_file(Path("r.PARQUET")) is BY_NAME["parquet"]
     assert mode_of_file(Path("r.xls")) is None

@@ -183,3 +183,19 @@ def test_completion_shows_descriptions_and_never_opens_the_data(here: Path) -> N
         found = CatalogCompleter(shell).get_completions(Document("SELECT dur"), CompleteEvent())
         notes = {completion.text: completion.display_meta_text for completion in found}
     assert notes["duration"] == "real; 0 to 240; minutes"
+
+
+def test_a_commands_beginning_is_enough_where_it_is_the_only_one(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with a_shell() as shell:
+        assert len(typed(shell, ".mo json", ".e", "\\ex", ".", ".q", "never read")) == 5
+    err = capsys.readouterr().err
+    assert err.count("DPSQL-620") == 2  # .e may be .explain, .edit, .expanded, .exit; a backslash takes whole names
+
+
+def test_the_privacy_report_is_the_last_releases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also after statements that released nothing."""
+    with a_shell() as shell:
+        typed(shell, "SELECT COUNT(*) AS n FROM visits;", "SELECT 1;", "SHOW TABLES;", ".privacy")
+    assert "privacy: ε = 1, δ = 0" in capsys.readouterr().out

@@ -28,6 +28,10 @@ def texts(text: str) -> list[str]:
         ("SELECT 1; \\x\nSELECT 2", ["SELECT 1", "\\x", "SELECT 2"]),
         ("exit", ["exit"]),
         ("help bounds", ["help bounds"]),
+        ("EXIT;\nSELECT 1", ["EXIT;", "SELECT 1"]),
+        ("help;", ["help;"]),
+        ("helpers", ["helpers"]),
+        ("exit now", ["exit now"]),
         ("SELECT\n.5", ["SELECT\n.5"]),
         ("SELECT 'never closed; x", ["SELECT 'never closed; x"]),
         ("SELECT 1 /* never closed; x", ["SELECT 1 /* never closed; x"]),
@@ -40,6 +44,12 @@ def test_items(text: str, expected: list[str]) -> None:
 def test_items_know_their_line_and_kind() -> None:
     items = items_of("-- one\n\nSELECT 1\nFROM t;\n.tables\nSELECT 2")
     assert [(item.line, item.own) for item in items] == [(3, False), (5, True), (6, False)]
+
+
+def test_a_long_file_is_read_once() -> None:
+    """Time grows with the length, not with its square: each of 10^5 statements would copy the rest of 2 MB."""
+    items = items_of("SELECT 'a;b' /* c */\n;" * 100_000)
+    assert len(items) == 100_000 and items[-1].line == 100_000
 
 
 @pytest.mark.parametrize(
