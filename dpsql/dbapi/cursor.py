@@ -191,7 +191,8 @@ class Cursor(Served, Generic[Row]):
         names = ", ".join(column.name for column in answer.rows.columns[:SHOWN_NAMES])
         more = ", …" if len(answer.rows.columns) > SHOWN_NAMES else ""
         cost = "" if self.cost is None else f"; cost {self.cost}"
-        return f"; {len(answer.rows)} rows of {names}{more}{cost}"
+        rows = f"{len(answer.rows)} row{'' if len(answer.rows) == 1 else 's'}"
+        return f"; {rows} of {names}{more}{cost}"
 
 
 def _digits(code: str) -> tuple[int, int] | tuple[None, None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeGuard
@@ -64,6 +65,11 @@ def html_table(shown: Shown) -> str:
     body = "".join(f"<tr>{''.join(_html_cells(shown, row))}</tr>" for row in shown.rows)
     below = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in _below(shown))
     return f'<div class="dpsql"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>'
+
+
+def html_text(lines: Sequence[str]) -> str:
+    """Lines of our own for a notebook."""
+    return f'<pre class="dpsql">{html.escape(chr(10).join(lines))}</pre>'
 
 
 def _html_cells(shown: Shown, row: Line) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsql.dbapi.display import Shown, html_table, text_table
+from dpsql.dbapi.display import Shown, html_table, html_text, text_table
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InterfaceError
 from dpsql.query import Answer
@@ -67,7 +67,11 @@ class Served:
     def _repr_html_(self) -> str | None:
         """What a notebook shows: the first rows with their 95 % intervals, and what they cost."""
         rows = None if self._answer is None else self._answer.rows
-        return None if rows is None or not rows.is_open else html_table(self._shown(rows))
+        if rows is None or not rows.is_open:
+            return None
+        if self._answer is not None and self._answer.kind == "explain":  # a text, a line a row
+            return html_text([str(line) for (line,) in rows.head(len(rows))])
+        return html_table(self._shown(rows))
 
     def _as_text(self) -> str:
         return text_table(self._shown(self._all_rows()))

@@ -24,12 +24,20 @@ class Unseen:
             fix="Use & | ~ between conditions, each in parentheses.",
         )
 
+    def __setitem__(self, name: object, value: object) -> NoReturn:
+        raise InterfaceError(
+            "private rows cannot be changed", code=608, fix="Write frame = frame.assign(hours=frame['minutes'] / 60)."
+        )
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         raise InterfaceError("private rows cannot be pickled", code=609, why="A copy would have a budget of its own.")
 
     if not TYPE_CHECKING:  # a type checker says by itself what is not there
 
         def __getattr__(self, name: str) -> NoReturn:
+            relation = vars(self).get("_relation")
+            if relation is not None and name in relation.columns:
+                raise AttributeError(f"a column is an item here: write frame[{name!r}]")
             raise AttributeError(
                 f"private rows have no {name[:60]!r}: rows and single values are never shown;"
                 " ask for statistics (mean, groupby, hist, sql, …), and dir() lists them"

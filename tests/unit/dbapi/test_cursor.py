@@ -208,6 +208,17 @@ def test_html_is_escaped_and_short(connection: dpsql.Connection) -> None:
     assert "40 more rows" in str(cursor._repr_html_())
     assert len(cursor.fetchall()) == 100  # looking does not fetch
     assert connection.execute("DROP TABLE mine")._repr_html_() is None
+    plan = str(connection.execute('EXPLAIN SELECT 1 AS "<b>"')._repr_html_())
+    assert plan.startswith("<pre") and "<b>" not in plan and "<table" not in plan
+
+
+def test_a_prompt_is_told_what_a_cursor_holds(connection: dpsql.Connection[Any]) -> None:
+    cursor = connection.execute("SELECT 1 AS a, 2 AS b")
+    assert repr(cursor) == "<dpsql cursor (open; 1 row of a, b)>"
+    assert repr(connection.execute("SELECT " + ", ".join(f"{i} AS c{i}" for i in range(9)))).endswith("c5, …)>")
+    assert repr(connection.cursor()) == "<dpsql cursor (open)>"
+    cursor.close()
+    assert repr(cursor) == "<dpsql cursor (closed)>"
 
 
 def test_threads_each_with_a_connection() -> None:

@@ -214,6 +214,15 @@ def test_refusals_are_free_and_show_nothing(name: str) -> None:
     assert frame.budget.spent.epsilon == 0
 
 
+def test_habits_of_pandas_are_told_what_to_write() -> None:
+    frame: Any = made()
+    with pytest.raises(AttributeError, match=r"write frame\['age'\]"):
+        frame.age  # noqa: B018 - the looking is the test
+    with pytest.raises(dpsql.InterfaceError, match="cannot be changed") as caught:
+        frame["months"] = frame["age"] * 12
+    assert "frame.assign(" in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["head", "loc", "iloc", "values", "to_numpy", "iterrows", "index", SENTINEL])
 def test_what_pandas_would_show_is_not_there(name: str) -> None:
     frame = made()
