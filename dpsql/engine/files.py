@@ -117,12 +117,23 @@ def total(column: Column) -> Column:
     return Column(name=column.name, type="TIMESTAMP") if column.type in OTHER_TIMES else column
 
 
-def item(column: Column, *, exact_text: bool) -> str:
-    """The SELECT item of a source's column.
+def item(column: Column) -> str:
+    """The SELECT item of a source's column: times are TIMESTAMP."""
+    name = quote_identifier(column.name)
+    return f"TRY_CAST({name} AS TIMESTAMP) AS {name}" if column.type in OTHER_TIMES else name
+
+
+def parquet_item(column: Column, *, exact_text: bool) -> str:
+    """The SELECT item of a Parquet column. A real one is read through nextafter(x, x), which is x.
+
+    Parquet's statistics leave NaN out, and DuckDB believes them: isnan(x) is FALSE, and x <= 100 TRUE, for a file whose
+    largest number is 100, through arithmetic, ABS, LEAST and CAST too. So one person's row, which changes the statistics,
+    would change how everybody's NaN is read. Of nextafter nothing is known: every row is looked at by itself. (DuckDB's
+    own tables count NaN as their largest value, so what it believes of them is true.)
 
     exact_text: replaced bytes could make two texts equal, so a text that may hold one is NULL.
     """
     name = quote_identifier(column.name)
-    if column.type in OTHER_TIMES:
-        return f"TRY_CAST({name} AS TIMESTAMP) AS {name}"
-    return f"CASE WHEN contains({name}, '?') THEN NULL ELSE {name} END AS {name}" if exact_text else name
+    if column.type in ("DOUBLE", "FLOAT"):
+        return f"nextafter({name}, {name}) AS {name}"
+    return f"CASE WHEN contains({name}, '?') THEN NULL ELSE {name} END AS {name}" if exact_text else item(column)

@@ -6,7 +6,7 @@ Each table t is two views with predictable names: source."t" has the source's ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import duckdb
@@ -79,11 +79,11 @@ class Reader:
         source: str,
         *,
         row_number: str,
-        exact: frozenset[str] = frozenset(),
+        item: Callable[[Column], str] = files.item,
     ) -> None:
         """Create the table's two views."""
         own = [column for column in columns if fold(column.name) != files.ROW_NUMBER]
-        items = [files.item(column, exact_text=column.name in exact) for column in own]
+        items = [item(column) for column in own]
         execute = self._database.connection.execute
         execute(f"CREATE VIEW {relation(table)} AS SELECT {', '.join(items)} FROM {source}").fetchall()
         numbered = [*items, f"{row_number} AS {quote_identifier(files.ROW_NUMBER)}"]
@@ -107,7 +107,11 @@ class Reader:
         folded = {fold(name) for name in source.exact_text}
         exact = frozenset(c.name for c in columns if c.type == "VARCHAR" and fold(c.name) in folded)
         number = files.parquet_row_number(frozenset(fold(column.name) for column in columns))
-        self._publish(table, columns, text, row_number=number, exact=exact)
+
+        def item(column: Column) -> str:
+            return files.parquet_item(column, exact_text=column.name in exact)
+
+        self._publish(table, columns, text, row_number=number, item=item)
 
     def _open_csv(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
         select, names = csv_lines.read_csv(table, source, paths)

@@ -148,8 +148,8 @@ def _stream(data: object) -> ArrowStream | None:
 
 
 def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, stream: ArrowStream) -> None:
-    names = getattr(getattr(stream, "schema", None), "names", None) or getattr(stream, "columns", None)
-    checked = _names(table, list(names)) if names is not None and not callable(names) else None
+    given = _given_names(stream)
+    checked = None if given is None else _names(table, given)
     failed = False
     try:
         with registered(connection, Forward(stream)) as view:
@@ -160,7 +160,41 @@ def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: st
     except (duckdb.Error, TypeError, ValueError, RuntimeError):
         failed = True  # the message may quote a cell
     if failed:
-        raise refuse(table, "its Arrow data cannot be read (a type DuckDB does not know, or text that is not UTF-8)")
+        cells = _cell_by_cell(stream, checked or ())
+        if cells is None:
+            raise refuse(
+                table, "its Arrow data cannot be read (a type DuckDB does not know, or text that is not UTF-8)"
+            )
+        connection.execute(f"DROP TABLE IF EXISTS {sql_name}").fetchall()
+        load_columns(connection, f"TABLE {sql_name}", cells)
+
+
+def _given_names(stream: object) -> list[object] | None:
+    """What pyarrow and polars say without being read; None of a stream that only says it as it is read."""
+    for names in (getattr(getattr(stream, "schema", None), "names", None), getattr(stream, "columns", None)):
+        if isinstance(names, Sequence) and not isinstance(names, str):
+            return list(names)
+    return None
+
+
+def _cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | None:
+    """Text of every cell, for a table in memory that is not read as it is: a type DuckDB does not know, or one cell that
+    is not UTF-8, which then is NULL and changes nothing else. None: a stream, whose rows are gone, or no known table."""
+    columns: dict[str, Array] = {}
+    for name in names:
+        try:
+            column = stream[name]  # type: ignore[index]  # tables have it, streams raise TypeError
+            listed = getattr(column, "to_pylist", None) or column.to_list
+            try:
+                found = listed()
+            except UnicodeDecodeError:
+                found = column.cast("binary").to_pylist()
+        except (TypeError, AttributeError):
+            return None
+        cells = np.empty(len(found), dtype=object)
+        cells[:] = found
+        columns[name] = text_cells(cells)
+    return columns or None
 
 
 def _arrow_item(name: str, type_: str) -> str:

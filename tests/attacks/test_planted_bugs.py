@@ -13,7 +13,9 @@ import pyarrow as pa
 import pytest
 
 import dpsql
+from dpsql.plan.render.pieces import on_axis
 from dpsql.plan.stages import Noise, Stage
+from dpsql.privacy.axes import Axes
 from dpsql.testing import Replayer, exact
 from tests.properties import test_tiny_worlds as tiny
 
@@ -251,8 +253,8 @@ BUGS: tuple[tuple[str, str, Wrap, Check], ...] = (
     ("stage A left out", "privacy.bound._bounding", skipping_a, by_replay),
     ("noise for one group, two kept", "privacy.bound._bounding", changed(max_groups=1), by_replay),
     (
-        "the upper clamp dropped",
-        "plan.render.pieces.on_axis",
+        "the upper clamp dropped at the scan",
+        "plan.render.clean._kept_real",
         text("WHEN NOT isnan", "WHEN FALSE AND isnan"),
         by_answers,
     ),
@@ -279,6 +281,28 @@ BUGS: tuple[tuple[str, str, Wrap, Check], ...] = (
     ("no noise", "release.discrete_laplace", lambda real: lambda t, n: real(t, n) * 0, by_distribution),
     ("a fixed salt", "mechanisms.entropy.salt", constant(7), by_repetition),
 )
+
+
+def narrowed(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Bounds inferred by a wrong rule: a third of the axis above the middle is missing, and as much below."""
+
+    def axis(*a: Any) -> Any:
+        found = real(*a)
+        third = found.width // 3
+        return dataclasses.replace(found, low=found.low + third, high=found.high - third)
+
+    return axis
+
+
+def test_a_wrong_rule_does_not_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing inferred is believed: with values beyond what is inferred replay holds; without the clamp it does not."""
+    monkeypatch.setattr("dpsql.privacy.axes.Axes.axis", narrowed(Axes.axis))
+    with pytest.raises(AssertionError):
+        by_answers()  # the answers are biased …
+    by_replay()  # … and no more
+    monkeypatch.setattr("dpsql.plan.render.pieces.on_axis", text("BETWEEN", "IS NOT NULL OR 1 BETWEEN")(on_axis))
+    with pytest.raises(AssertionError):
+        by_replay()
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

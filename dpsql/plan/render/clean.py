@@ -45,23 +45,12 @@ def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) 
             )
         actual = own[fold(column)]
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
-        raw.append(f"{_cast(_read(actual, types[actual]), types[actual], declared, spec, is_unit)} AS r{f.id}")
+        raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         values.append(f"{_kept(f'r{f.id}', declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
     return f"{rows} WHERE {' AND '.join(required)}" if required else rows
-
-
-def _read(column: str, type_: str) -> str:
-    """The source's column; a real one through nextafter(x, x), which is x.
-
-    Parquet's statistics leave NaN out, and DuckDB believes them: isnan(x) is FALSE, and x <= 100 TRUE, for a file whose
-    largest number is 100, through arithmetic, ABS and POWER too. So one person's row, which changes the statistics, would
-    change how everybody's NaN is read. Of nextafter nothing is known: every row is looked at by itself.
-    """
-    name_ = identifier(column)
-    return f"nextafter({name_}, {name_})" if type_ in ("DOUBLE", "FLOAT") else name_
 
 
 def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_unit: bool) -> str:
@@ -147,7 +136,7 @@ def _kept_real(value: str, low: str | None, high: str | None) -> str:
     if low is None or high is None:
         return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} + 0e0 END"
     return (
-        f"CASE WHEN {value} >= {low} AND {value} <= {high} THEN {value} + 0e0 "
+        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 "
         f"WHEN {value} < {low} THEN {low} WHEN NOT isnan({value}) THEN {high} END"
     )
 

@@ -81,11 +81,12 @@ def on_axis(x: str, axis: Axis) -> str:
             bottom, top = str(low * step), str(high * step)
             scaled = f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
     low_text, high_text = f"CAST({low} AS BIGINT)", f"CAST({high} AS BIGINT)"
-    # What is usual is tested first. NaN, which DuckDB sorts above every number, is neither between the ends nor below.
+    # What is usual is tested first, in one test; at the ends, which are whole on the axis, `scaled` is low or high itself.
+    # NaN, which DuckDB sorts above every number, is neither between the ends nor below.
     above = f"NOT isnan({x})" if type_.kind is Kind.REAL else f"{x} IS NOT NULL"
     return (
-        f"CASE WHEN {x} > {bottom} AND {x} < {top} THEN {scaled} "
-        f"WHEN {x} <= {bottom} THEN {low_text} WHEN {above} THEN {high_text} END"
+        f"CASE WHEN {x} BETWEEN {bottom} AND {top} THEN {scaled} "
+        f"WHEN {x} < {bottom} THEN {low_text} WHEN {above} THEN {high_text} END"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
@@ -255,8 +256,14 @@ def test_arrow() -> None:
 
 
 def test_arrow_that_duckdb_cannot_read() -> None:
-    raw = pa.array([SENTINEL.encode(), b"\xff"], pa.binary())
-    refused(pa.table({"x": pa.Array.from_buffers(pa.string(), 2, raw.buffers())}))
+    """One cell that is not UTF-8, or a type that DuckDB lacks: cell by cell where the rows are still there to read."""
+    raw = pa.array([SENTINEL.encode(), b"\xff", None], pa.binary())
+    table = pa.table({"x": pa.Array.from_buffers(pa.string(), 3, raw.buffers()), "y": pa.array([1, 2, 3])})
+    assert read(table) == [SENTINEL, None, None]
+    assert read(table, "SELECT CAST(y AS VARCHAR) AS y FROM source.f") == ["1", "2", "3"]
+    assert read(pa.table({"x": pa.array([decimal.Decimal("1.5"), None], pa.decimal256(60, 2))})) == ["1.50", None]
+    assert read(pl.DataFrame({"x": pl.Series([2**100, None], dtype=pl.Int128)})) == [str(2**100), None]
+    refused(table.to_reader())
 
 
 def test_a_relation_of_another_connection() -> None:

@@ -1,10 +1,13 @@
-"""Parquet's statistics leave NaN out. If the engine believed them, one person's row would change how others are read."""
+"""Parquet's statistics leave NaN out. If the engine believed them, one person's row would change how others are read.
+
+DuckDB's own tables, files and memory, count NaN as the largest number: what the engine believes of them is true."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -47,23 +50,37 @@ def catalog(column: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def written(folder: Path, rows: list[tuple[int, float]], type_: pa.DataType) -> dict[str, str]:
+def written(folder: Path, rows: list[tuple[int, float]], type_: pa.DataType, form: str) -> Any:
+    """What connect(source=…) takes."""
     folder.mkdir(exist_ok=True)
     units, cells = zip(*rows, strict=True)
-    pq.write_table(pa.table({"u": pa.array(units, pa.int64()), "x": pa.array(cells, type_)}), folder / "t.parquet")
-    return {"t": str(folder / "t.parquet")}
+    table = pa.table({"u": pa.array(units, pa.int64()), "x": pa.array(cells, type_)})
+    match form:
+        case "parquet":
+            pq.write_table(table, folder / "t.parquet")
+            return {"t": str(folder / "t.parquet")}
+        case "duckdb":
+            (folder / "d.duckdb").unlink(missing_ok=True)
+            with duckdb.connect(str(folder / "d.duckdb")) as connection:
+                connection.register("given", table)
+                connection.execute("CREATE TABLE t AS SELECT * FROM given")
+            return str(folder / "d.duckdb")
+        case _:
+            return {"t": table}
 
 
+FORMS = ("parquet", "duckdb", "frame")
 RUNS = [*((one, declared, pa.float64()) for one in ONE for declared in DECLARED), ("infinite", "bounded", pa.float32())]
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("one", "declared", "type_"), RUNS)
 def test_one_row_does_not_change_how_others_are_read(
-    tmp_path: Path, one: str, declared: str, type_: pa.DataType
+    tmp_path: Path, one: str, declared: str, type_: pa.DataType, form: str
 ) -> None:
     described = catalog(DECLARED[declared])
-    whole = written(tmp_path / "whole", [*OTHERS, *((1, cell) for cell in ONE[one])], type_)
-    rest = written(tmp_path / "rest", OTHERS, type_)
+    whole = written(tmp_path / "whole", [*OTHERS, *((1, cell) for cell in ONE[one])], type_, form)
+    rest = written(tmp_path / "rest", OTHERS, type_, form)
     with Replayer(described, whole, threads=1) as first, Replayer(described, rest, threads=1) as second:
         for sql in QUERIES:
             plan = first.plan(sql)
@@ -73,9 +90,10 @@ def test_one_row_does_not_change_how_others_are_read(
                 assert compare(1, stage, with_one, without).holds, sql
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("declared", ["bounded", "unbounded", "required"])
-def test_nan_is_null_whatever_the_statistics_say(tmp_path: Path, declared: str) -> None:
-    source = written(tmp_path, [(1, NAN), (2, 1.0), (3, 100.0)], pa.float64())
+def test_nan_is_null_whatever_the_statistics_say(tmp_path: Path, declared: str, form: str) -> None:
+    source = written(tmp_path, [(1, NAN), (2, 1.0), (3, 100.0)], pa.float64(), form)
     with exact(catalog(DECLARED[declared]), source=source) as connection:
         rows = 2 if declared == "required" else 3
         assert connection.execute("SELECT COUNT(*), COUNT(x) FROM t").fetchall() == [(rows, 2)]
