@@ -7,7 +7,7 @@ their own, with the ends of every interval beside them. That is post-processing,
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import math
 from contextlib import closing
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,8 @@ from dpsql.result import Intervals, Reckoned, intervals, row_key
 from dpsql.scratch_sql import HUGE, ScratchSql
 from dpsql.sql.bind.context import Ids
 
+At = tuple[int, int, int]  # positions of a column and of its ends
+Row = tuple[Any, ...]
 LEVEL = Fraction(95, 100)
 FAR = 10**9  # ids from here on are not the plan's
 MOST_ROWS = 10_000  # of a result whose rows are told apart
@@ -37,24 +39,59 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
 def _reckon(plan: ReleasePlan, noisies: tuple[Noisy, ...], plain: frozenset[str]) -> Reckoned:
     known = frozenset(f.id for f in plan.final.fields if f.name in plain) | plan.ends
     found = widened(plan.stages, plan.final, LEVEL, Ids(FAR), skip=known)
-    if found is None:
+    numbers = () if found is None else tuple(at for at in found.shown if found.closed(at))
+    if found is None or not numbers:
         return Reckoned()
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
     sql = ScratchSql(wide, {}, 1)
     with Scratch(threads=1) as scratch:
-        sql.huge = tuple(column.type == HUGE for column in scratch.describe(sql.final(empty=True)))
+        sql.huge = _huge(scratch, plan, found)
         for stage, rows in zip(wide.stages, noisies, strict=True):
             sql.load(scratch, stage, rows)
-        return Reckoned(widest=_widest(scratch, sql, found), rows=_of_rows(scratch, sql, found))
+        with closing(scratch.query(sql.final())) as result:
+            if len(result) <= MOST_ROWS:
+                return _of_rows(result.fetchall(), found, numbers)
+        return Reckoned(widest=_widest(scratch, sql, found, numbers), rows=None)
 
 
-def _widest(scratch: Scratch, sql: ScratchSql, found: Widened) -> dict[str, float]:
+def _huge(scratch: Scratch, plan: ReleasePlan, found: Widened) -> tuple[bool, ...]:
+    """Which columns the result shows as BIGINT instead: the ends are doubles."""
+    columns = scratch.describe(ScratchSql(plan, {}, 1).final(empty=True))
+    huge = {name for name in range(len(columns)) if columns[name].type == HUGE}
+    ends = {i for at in found.shown for i in at[1:]}
+    shown = [i for i in range(len(found.final.fields)) if i not in ends]
+    return tuple(i not in ends and shown.index(i) in huge for i in range(len(found.final.fields)))
+
+
+def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckoned:
+    """Of each row, by the row as the result shows it: the wider ones where two look the same."""
+    hidden = {i for at in found.shown for i in at[1:]}
+    names = {at: found.final.fields[at[0]].name for at in numbers}
+    halves: dict[str, dict[str, float]] = {}
+    widest: dict[str, float] = {}
+    for row in rows:
+        held = halves.setdefault(row_key(v for i, v in enumerate(row) if i not in hidden), {})
+        for at, name in names.items():
+            half = _half_of(*(row[i] for i in at))
+            if half is None:
+                continue
+            widest[name] = max(half, widest.get(name, 0.0))
+            if half < math.inf:
+                held[name] = max(half, held.get(name, 0.0))
+    return Reckoned(widest={name: half for name, half in widest.items() if half < math.inf}, rows=halves)
+
+
+def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
+    """None for a NULL; infinite where the interval is open."""
+    if value is None:
+        return None
+    return math.inf if low is None or high is None else max(high - float(value), float(value) - low)
+
+
+def _widest(scratch: Scratch, sql: ScratchSql, found: Widened, numbers: tuple[At, ...]) -> dict[str, float]:
     """For each column the widest half over the rows; none where a row's interval is open."""
-    numbers = [at for at in found.shown if found.closed(at)]
     columns = ", ".join(f"c{i}" for i in range(len(found.final.fields)))
     items = [item for at in numbers for item in (f"max({_half(*at)})", f"coalesce(bool_or({_open(*at)}), false)")]
-    if not items:
-        return {}
     text = f"SELECT {', '.join(items)} FROM ({sql.final()}) AS t({columns})"
     with closing(scratch.query(text)) as result:
         (values,) = result.fetchall()
@@ -68,27 +105,3 @@ def _half(value: int, low: int, high: int) -> str:
 
 def _open(value: int, low: int, high: int) -> str:
     return f"c{value} IS NOT NULL AND (c{low} IS NULL OR c{high} IS NULL)"
-
-
-def _of_rows(scratch: Scratch, sql: ScratchSql, found: Widened) -> Mapping[str, Mapping[str, float]] | None:
-    """The halves of each row, by the row as the result shows it; the wider ones where two rows look the same."""
-    with closing(scratch.query(sql.final())) as result:
-        if len(result) > MOST_ROWS:
-            return None
-        rows = result.fetchall()
-    hidden = {i for at in found.shown for i in at[1:]}
-    names = [f.name for f in found.final.fields]
-    halves: dict[str, dict[str, float]] = {}
-    for row in rows:
-        held = halves.setdefault(row_key(v for i, v in enumerate(row) if i not in hidden), {})
-        for at in found.shown:
-            half = _half_of(*(row[i] for i in at)) if found.closed(at) else None
-            if half is not None:
-                held[names[at[0]]] = max(half, held.get(names[at[0]], 0.0))
-    return halves
-
-
-def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
-    if value is None or low is None or high is None:
-        return None
-    return max(high - float(value), float(value) - low)

@@ -11,6 +11,7 @@ import pytest
 
 import dpsql
 import dpsql.testing
+from dpsql.aggregates import BY_NAME
 from tests.attacks.budget_world import write
 
 GROUPS, RUNS = 300, 4
@@ -43,7 +44,14 @@ CATALOG = {
         }
     },
 }
-PLAIN = ["COUNT(*)", "SUM(x)", "SUM(i)", "COUNT(DISTINCT i)", "COUNT_IF(x > 2)"]
+PLAIN = [
+    "COUNT(*)",
+    "SUM(x)",
+    "SUM(i)",
+    "COUNT(DISTINCT i)",
+    "COUNT_IF(x > 2)",
+    "REGR_COUNT(x, y)",
+]
 MADE = [
     "AVG(x)",
     "COUNT(*) * 2 - COUNT(x)",
@@ -54,7 +62,15 @@ MADE = [
     "COVAR_POP(x, y)",
     "COVAR_SAMP(x, i)",
     "CORR(x, y)",
+    "STDDEV_POP(x)",
+    "COUNT(DISTINCT person)",  # so little noise that the half unit of rounding shows
     "REGR_SLOPE(x, y)",
+    "REGR_R2(x, y)",
+    "REGR_AVGX(x, y)",
+    "REGR_AVGY(x, y)",
+    "REGR_SXX(x, y)",
+    "REGR_SYY(x, y)",
+    "REGR_SXY(x, y)",
     "REGR_INTERCEPT(x, y)",
     "ROUND(SQRT(ABS(AVG(x) - 3)), 1)",
     "GREATEST(0, SUM(x - 2.5))",
@@ -132,6 +148,14 @@ CHOSEN = [
 ]
 
 
+def test_every_aggregate_is_here() -> None:
+    """Each has its interval's coverage simulated above, or is known to have none."""
+    lists = ["APPROX_TOP_K(i, 3)"]
+    text = " ".join([*PLAIN, *MADE, *CHOSEN, *lists, "HISTOGRAM(i)", "QUANTILE_CONT(x, [0.45, 0.5, 0.55])"])
+    said = text.replace("STDDEV(", "STDDEV_SAMP(")
+    assert [name for name in BY_NAME if f"{name.upper()}(" not in said] == []
+
+
 @pytest.mark.parametrize("item", CHOSEN)
 def test_what_is_chosen_has_no_interval_and_says_so(item: str) -> None:
     """How far a choice is off in values is in the data alone; what it is put together with must not hide that."""
@@ -169,7 +193,7 @@ def test_refused_where_nothing_can_have_an_interval() -> None:
                 conn.execute(sql)
 
 
-REPORTED = [*MADE, "COUNT(*)", "SUM(i)"]
+REPORTED = ["AVG(x)", "VAR_SAMP(i)", "CORR(x, y)", "SUM(x) / COUNT(*)", MADE[-1], "COUNT(*)", "SUM(i)"]
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -207,6 +231,19 @@ def test_the_reports_half_widths_are_those_of_the_columns(grouped: bool) -> None
             assert found is None
         else:
             assert found == pytest.approx(widest, abs=0.500001 if item in ("COUNT(*)", "SUM(i)") else 1e-12)
+
+
+def test_many_rows_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the widest of each column is worked out in SQL: the same."""
+    with dpsql.connect({**CATALOG, "dataset": "many rows"}, source={"t": FRAME}, epsilon=9) as conn:
+        sql = "SELECT k, AVG(x) AS v, SUM(x) / COUNT(*) AS r, NULLIF(COUNT(*), 1) * 2 AS c FROM t GROUP BY k"
+        first = conn.execute(sql, query_id="q").privacy
+        again = conn.execute(sql, query_id="q").privacy
+    assert first is not None and again is not None
+    apart = dict(first.intervals)
+    monkeypatch.setattr("dpsql.interval_report.MOST_ROWS", 5)
+    assert dict(again.intervals) == apart and {"v", "c"} <= set(apart)
+    assert again.intervals.of_row((0, 1.0, 1.0, 2.0)) == apart
 
 
 def test_asking_for_intervals_of_what_was_answered_is_a_free_repeat(tmp_path: Path) -> None:
