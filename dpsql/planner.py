@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
 from dpsql.errors import Error
-from dpsql.ir.expr import Column, Expr
+from dpsql.ir.expr import Call, Column, Expr, rewrite
 from dpsql.ir.nodes import Node
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
@@ -24,6 +25,7 @@ from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
 from dpsql.sql.bind.context import Ids
+from dpsql.sql.functions.model import unchecked
 from dpsql.sql.statement import Statement
 
 
@@ -79,7 +81,13 @@ def describe(expr: Expr) -> str:
     def column(found: Column) -> str:
         return found.name or "…"
 
-    return dialect.render(expr, column)
+    def plainly(part: Expr) -> Expr | None:
+        """A function by its own name, not the form of it that cannot fail."""
+        if not isinstance(part, Call) or unchecked(part.function) == part.function:
+            return None
+        return rewrite(dataclasses.replace(part, function=unchecked(part.function)), plainly)
+
+    return dialect.render(rewrite(expr, plainly), column)
 
 
 def _recorded(settings: QuerySettings) -> dict[str, Atom]:

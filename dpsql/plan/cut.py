@@ -17,7 +17,7 @@ from dpsql.ir.expr import AggregateCall, Literal
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
 from dpsql.ir.scoping import where
 from dpsql.plan.stages import FanOut, Level
-from dpsql.plan.tracked import Private, Tracked
+from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.sql.bind.calls import GROUPING
 from dpsql.sql.bind.context import Ids
 
@@ -33,6 +33,7 @@ class Draft:
     domains: Mapping[int, Domain]
     loads: tuple[Node, ...]
     fan_outs: tuple[FanOut, ...] = ()
+    origins: Mapping[int, Origin]  # which columns of the input are a table's own
     level: Level | None = None  # where it stands among grouping sets
 
 
@@ -103,6 +104,7 @@ class Cutter:
                 input=source,
                 private=below.private,
                 domains=below.domains,
+                origins=below.origins,
                 loads=tuple(loads.nodes),
                 fan_outs=tuple(loads.fan_outs),
                 level=level,

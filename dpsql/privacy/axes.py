@@ -12,6 +12,7 @@ from dpsql.domain.types import Kind
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Column, Expr, place, walk
 from dpsql.plan.stages import Axis
+from dpsql.plan.tracked import Origin
 from dpsql.privacy import sensitivity
 from dpsql.privacy.sensitivity import ValueGrid
 from dpsql.sql import functions
@@ -24,11 +25,13 @@ NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN)
 
 @dataclass(slots=True)
 class Axes:
-    """`describe` prints an expression as the analyst would know it."""
+    """`describe` prints an expression as the analyst would know it. origins: which columns are a table's own; others are
+    computed, and no line of the metadata can give them bounds."""
 
     domains: Mapping[int, Domain]
     max_rows: int
     describe: Callable[[Expr], str]
+    origins: Mapping[int, Origin]
 
     def domain(self, expr: Expr) -> Domain:
         return functions.infer(expr, self.domains)[1]
@@ -83,30 +86,32 @@ class Axes:
         return Axis(arg=arg, step=step, low=-reach, high=reach)
 
     def too_wide(self, arg: Expr) -> Refused:
+        declared = self._declared(arg)
+        narrow = f"Narrow the bounds of {' and '.join(declared)} in the metadata, or clamp" if declared else "Clamp"
         return Refused(
             f"the bounds of {self.describe(arg)} are too wide to sum exactly",
             code=131,
             at=place(arg),
             why="Sums are exact 128-bit integers (and their squares doubles); these bounds and caps do not fit.",
-            fix="Narrow the bounds, or clamp: LEAST(GREATEST(x, low), high).",
+            fix=f"{narrow} it: LEAST(GREATEST({self.describe(arg)}, low), high).",
         )
 
     def unbounded(self, arg: Expr, why: str) -> Refused:
-        columns = dict.fromkeys(
-            part.name
-            for part in walk(arg)
-            if isinstance(part, Column) and part.id in self.domains and not self.domains[part.id].interval.is_finite
-        )
-        names = " and ".join(f'"{name}"' for name in columns if name)
-        shown = self.describe(arg)
-        return Refused(
-            f"column {names} has no bounds" if names and len(columns) == 1 else f"{shown} has no bounds",
-            code=103,
-            at=place(arg),
-            why=why,
-            fix=f"Add `lower:` and `upper:` to {names or 'its columns'} in the metadata, "
-            f"or clamp it: LEAST(GREATEST({shown}, 0), 100).",
-        )
+        shown, declared = self.describe(arg), self._declared(arg, unbounded=True)
+        clamp = f"lamp it: LEAST(GREATEST({shown}, 0), 100)."
+        if declared:
+            fix = f"Add `lower:` and `upper:` to {' and '.join(declared)} in the metadata, or c{clamp}"
+        else:
+            fix = f"It is computed, so no bounds can be declared for it. C{clamp}"
+        column = isinstance(arg, Column) and arg.name
+        what = f'column "{shown}"' if column else shown
+        return Refused(f"{what} has no bounds", code=103, at=place(arg), why=why, fix=fix)
+
+    def _declared(self, arg: Expr, *, unbounded: bool = False) -> tuple[str, ...]:
+        """The tables' own columns in an expression (unbounded: those without bounds), as the catalog spells them."""
+        ids = [part.id for part in walk(arg) if isinstance(part, Column) and part.id in self.origins]
+        found = [id_ for id_ in ids if not (unbounded and self.domains[id_].interval.is_finite)]
+        return tuple(dict.fromkeys(".".join(self.origins[id_]) for id_ in found))
 
 
 def _on(arg: Expr, grid: ValueGrid) -> Axis:

@@ -58,6 +58,7 @@ def bound(
         domains=draft.domains,
         max_rows=bounding.max_rows,
         describe=describe,
+        origins=draft.origins,
         same_unit=draft.private.same,
         groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
         max_sum=draft.private.caps.max_sum,

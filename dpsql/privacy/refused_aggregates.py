@@ -47,3 +47,34 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "max_by": (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
     }
 )
+
+ORDERLY = "A list is no value to group by or to measure, and it has as many elements as the person has rows."
+TOGETHER = "Two columns at once are compared over everybody's rows only."
+EXACTLY = "Its floating-point sum depends on the order of the rows."
+BITS = "Write MAX or MIN of the bit, BOOL_OR(x & 4 > 0), or SUM."
+ONE_BY_ONE = "Write FIRST(x ORDER BY t), MODE(x), COUNT(DISTINCT x), or LAG(x) OVER (PARTITION BY the unit ORDER BY t)."
+SPREAD = "Write STDDEV(x), VAR_POP(x), or QUANTILE_CONT(x, 0.9) - QUANTILE_CONT(x, 0.1)."
+MEANS = "Write AVG(x) and AVG(y) inside and compare them outside, or put the aggregate outside, over all rows."
+
+# The same over one person's rows: why not, and what to write.
+OF_ONE_PERSON: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("list", "array_agg", "string_agg", "histogram"), (ORDERLY, ONE_BY_ONE)),
+        **dict.fromkeys(("product",), (EXACTLY, "Write EXP(SUM(LN(x))).")),
+        **dict.fromkeys(("geomean", "geometric_mean"), (EXACTLY, "Write EXP(AVG(LN(x))).")),
+        **dict.fromkeys(("fsum", "kahan_sum", "sumkahan"), ("Sums are exact here already.", "Write SUM(x).")),
+        "favg": ("Averages come from exact sums already.", "Write AVG(x)."),
+        "weighted_avg": (EXACTLY, "Write SUM(x * w) / SUM(w)."),
+        **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), ("", BITS)),
+        **dict.fromkeys(("skewness", "kurtosis", "kurtosis_pop", "mad", "sem"), ("", SPREAD)),
+        "entropy": ("", "GROUP BY the unit and x, COUNT(*), and compute it from the shares one level up."),
+        "approx_count_distinct": ("It is an estimate by a sketch.", "Write COUNT(DISTINCT x)."),
+        "approx_quantile": ("It is an estimate by a sketch.", "Write QUANTILE_CONT(x, 0.9)."),
+        "approx_top_k": (ORDERLY, "Write MODE(x)."),
+        **dict.fromkeys(("corr", "covar_pop", "covar_samp"), (TOGETHER, MEANS)),
+        **{
+            f"regr_{part}": (TOGETHER, MEANS)
+            for part in ("slope", "intercept", "r2", "count", "avgx", "avgy", "sxx", "syy", "sxy")
+        },
+    }
+)

@@ -8,7 +8,7 @@ from dpsql.ir.expr import AggregateCall, Column, Expr, Frame, SortKey, WindowCal
 
 Printer = Callable[[Column], str]
 Render = Callable[[Expr, Printer], str]
-WITHIN_GROUP = frozenset(("percentile_cont", "percentile_disc", "mode", "listagg"))
+WITHIN_GROUP = frozenset(("percentile_cont", "percentile_disc", "listagg"))
 
 
 def sort_keys(keys: tuple[SortKey, ...], column: Printer, render: Render) -> str:

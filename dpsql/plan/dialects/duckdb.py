@@ -29,7 +29,7 @@ BEFORE_TIMES = "TIMESTAMP '0001-12-31 (BC) 23:59:59.999999'"
 AFTER_TIMES = "TIMESTAMP '10000-01-01 00:00:00'"
 # Over rows: total for every argument that privacy/rules gives them (SUM: of 64-bit integers and short decimals).
 UNIT_AGGREGATES = frozenset(
-    ["count", "sum", "min", "max", "first", "last", "bool_and", "bool_or", "quantile_cont", "quantile_disc"]
+    ["count", "sum", "min", "max", "first", "last", "bool_and", "bool_or", "quantile_cont", "quantile_disc", "mode"]
 )
 UNIT_WINDOWS = frozenset(
     [

@@ -1,9 +1,11 @@
 """Aggregates of one unit's rows, without noise: each is made of a few primitives that no data can make fail.
 
 A primitive is a call the vault prints as it stands: COUNT, SUM of BIGINT or of a short decimal, MIN, MAX, BOOL_AND,
-BOOL_OR, QUANTILE_CONT of reals, QUANTILE_DISC, and FIRST in a total order. All are functions of the rows as a multiset:
-COUNT, MIN, MAX and quantiles by definition; SUM because it adds integers, exactly, in 128 bits (2^40 rows of 64 bits
-fit), so its order does not matter; FIRST because rows that tie in every column of the input are the same row.
+BOOL_OR, QUANTILE_CONT of reals, QUANTILE_DISC, FIRST in a total order, and MODE, where values as frequent as each other
+are told apart by an order that the value itself ends. All are functions of the rows as a multiset: COUNT, MIN, MAX and
+quantiles by definition; SUM because it adds integers, exactly, in 128 bits (2^40 rows of 64 bits fit), so its order does
+not matter; FIRST because rows that tie in every column of the input are the same row; MODE because the first of all rows
+with a most frequent value has one value, however rows that are equal in the order are arranged.
 
 The same makings serve GROUP BY (summaries.py) and windows (windows.py): only `ask` differs.
 """
@@ -20,6 +22,7 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Column, Expr, Literal, SortKey, place
+from dpsql.privacy.refused_aggregates import OF_ONE_PERSON
 from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
 from dpsql.sql import functions
 
@@ -47,7 +50,7 @@ class Ask(Protocol):
 class UnitCall:
     """An aggregate of one unit's rows. some: there is at least one row; filtered: FILTER stands there.
 
-    order: its own ORDER BY, then every column of the input: rows that still tie are the same.
+    order: its own ORDER BY (given), then every column of the input: rows that still tie are the same.
     """
 
     function: str
@@ -57,6 +60,7 @@ class UnitCall:
     some: bool
     filtered: bool
     order: tuple[SortKey, ...]
+    given: tuple[SortKey, ...]
     at: Span | None
 
 
@@ -75,8 +79,12 @@ def make_call(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     """Lemma: the result is a function of the unit's rows as a multiset, and never fails. Proof: primitives are, and
     scalar functions of primitives are total."""
     maker = MAKERS.get(call.function)
-    if maker is None or len(call.args) not in ARITY.get(call.function, (1,)):
-        raise refused(call)
+    if maker is None:
+        raise refused(call, *OF_ONE_PERSON.get(call.function, ("", "")))
+    arity = ARITY.get(call.function, (1,))
+    if len(call.args) not in arity:
+        count = " or ".join(map(str, arity))
+        raise refused(call, f"Over one person's rows it takes {count} argument{'s' if count != '1' else ''}.")
     return maker(call, domains, ask)
 
 
@@ -118,8 +126,9 @@ def _count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
 
 def _count_if(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     hit = functions.make("case", (call.args[0], Literal(1, BIGINT)), at=None)
-    none = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
-    return Made(expr=ask("count", (hit,), BIGINT, none))
+    most = Fraction(1) if call.distinct else None
+    none = Domain(type=BIGINT, interval=Interval(Fraction(0), most), nullable=False)
+    return Made(expr=ask("count", (hit,), BIGINT, none, distinct=call.distinct))
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------
@@ -182,7 +191,8 @@ def _grid(call: UnitCall, known: Domain) -> ValueGrid:
             code=103,
             at=place(call.args[0]) or call.at,
             why="Sums of reals depend on their order unless they are added on a grid, and bounds give the grid.",
-            fix="Add `lower:` and `upper:` to the column in the metadata, or clamp: LEAST(GREATEST(x, 0), 100).",
+            fix="Clamp: LEAST(GREATEST(x, 0), 100); or, if it is a table's own column, add `lower:` and `upper:` to it in "
+            "the metadata.",
         )
     if not representable(known.type, known.interval):
         raise refused(call, "Its bounds are beyond what doubles can add up.", "Clamp it: LEAST(GREATEST(x, 0), 100).")
@@ -332,19 +342,37 @@ def _quantile(*, middle: bool, between: bool) -> Maker:
         at = Literal(Fraction(1, 2), decimal(2, 1)) if middle else call.args[1]
         if not isinstance(at, Literal) or isinstance(at.value, str | bool | None) or not 0 <= Fraction(at.value) <= 1:
             raise refused(call, "Which quantile must be a number from 0 to 1, written out.", "Write 0.5.")
-        fraction = Literal(float(Fraction(at.value)), REAL)
+        fraction = _from_the_end(Fraction(at.value), call)
         if not between:
-            return Made(expr=ask("quantile_disc", (call.args[0], fraction), known.type, _maybe_none(known, call)))
+            one = _maybe_none(known, call)
+            args = (call.args[0], fraction)
+            return Made(expr=ask("quantile_disc", args, known.type, one, distinct=call.distinct))
         if not known.type.is_numeric:
             raise refused(call, f"{known.type} is not a number.", "Take a number, or quantile_disc.")
         reals = _real(call.args[0])
         domain = Domain(type=REAL, interval=known.interval, nullable=True)
-        found = ask("quantile_cont", (reals, fraction), REAL, domain)
+        found = ask("quantile_cont", (reals, fraction), REAL, domain, distinct=call.distinct)
         if call.type == REAL:
             return Made(expr=found)
         return Made(expr=functions.make("try_cast", (found,), at=None, to=call.type), interval=known.interval)
 
     return maker
+
+
+def _from_the_end(fraction: Fraction, call: UnitCall) -> Literal:
+    """WITHIN GROUP (ORDER BY x DESC) counts from the largest value, which the engine writes as a negative fraction."""
+    if not call.given or not call.given[0].descending:
+        return Literal(float(fraction), REAL)
+    return Literal(-float(fraction) if fraction else 1.0, REAL)
+
+
+def _mode(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    """The most frequent value; of several, the one that comes first in the call's order, else the smallest."""
+    known = domain_of(call.args[0], domains)
+    if call.distinct or known.type.kind is Kind.INTERVAL:
+        raise refused(call, "Of distinct values each is as frequent as any.", "Write MODE(x), or MIN(x).")
+    order = (*call.given, SortKey(call.args[0]))
+    return Made(expr=ask("mode", call.args, known.type, _maybe_none(known, call), order=order))
 
 
 def _at_an_end(function: str) -> Maker:
@@ -389,6 +417,7 @@ MAKERS: Mapping[str, Maker] = {
     "min": _one_of("min"),
     "max": _one_of("max"),
     "any_value": _one_of("min"),
+    "mode": _mode,
     "first": _at_an_end("first"),
     "last": _at_an_end("last"),
     "arg_min": _of_extreme(descending=False),

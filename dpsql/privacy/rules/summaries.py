@@ -7,7 +7,7 @@ import dataclasses
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, place
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, columns_of, place
 from dpsql.ir.nodes import Aggregate, Field, Project
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import projects
@@ -123,14 +123,16 @@ def _made(
         distinct: bool = False,
         order: tuple[SortKey, ...] = (),
     ) -> Column:
-        ordered = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in order)
-        one = AggregateCall(function, tuple(map(total, args)), type_, distinct, where, ordered)
+        keys = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in order)
+        telling = tuple(key for key in keys if columns_of(key.expr))  # engines refuse to sort by constants
+        one = AggregateCall(function, tuple(map(total, args)), type_, distinct, where, telling)
         if one not in primitives:
             primitives[one] = context.ids.field("", type_)
             domains[primitives[one].id] = domain
         return primitives[one].column()
 
     every = tuple(SortKey(f.column()) for f in input.node.fields)
+    ordered = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in call.order)
     return make_call(
         UnitCall(
             function=call.function,
@@ -139,7 +141,8 @@ def _made(
             distinct=call.distinct,
             some=True,
             filtered=call.where is not None,
-            order=(*call.order, *every),
+            order=(*ordered, *every),
+            given=ordered,
             at=call.at,
         ),
         input.domains,

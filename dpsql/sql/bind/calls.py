@@ -233,6 +233,13 @@ def bind_window(node: exp.Window, block: Block, bind_expr: BindExpr) -> WindowCa
                 "this is not a window function", code=107, at=at, fix="Use an aggregate, or ROW_NUMBER, RANK, LAG …"
             )
         name, arguments, distinct, where = read.name, read.arguments, read.distinct, read.where
+    if ignore_nulls and name not in SAME_TYPE:
+        raise SqlError(
+            f"IGNORE NULLS means nothing to {name.upper()}",
+            code=105,
+            at=at,
+            fix="Leave it out; LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE have it.",
+        )
     args = tuple(bind_expr(argument, block) for argument in arguments)
     partition, order, spec = _specification(node, block)
     frame = None if spec is None else _frame(spec, block, bind_expr)

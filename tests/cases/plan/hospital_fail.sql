@@ -5,7 +5,7 @@ DPSQL-103  column "visit_id" has no bounds
   SELECT SUM(visit_id) FROM visits          (line 1, column 12)
              ^^^^^^^^
 A sum or average needs to know how much one row can add.
-Add `lower:` and `upper:` to "visit_id" in the metadata, or clamp it: LEAST(GREATEST(visit_id, 0), 100).
+Add `lower:` and `upper:` to visits.visit_id in the metadata, or clamp it: LEAST(GREATEST(visit_id, 0), 100).
 
 -- title: rows of people
 SELECT duration FROM visits
@@ -51,3 +51,30 @@ DPSQL-119  split needs one weight for each of the 1 measurements
                                                             ^^^^^^^
 They are, in this order: count(*).
 EXPLAIN shows them.
+
+-- title: private keys without a delta
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0) specialty, referrer, COUNT(*) FROM visits GROUP BY specialty, referrer
+----
+DPSQL-116  the keys of "referrer" are private, and releasing them needs a δ
+  IAL_PRIVACY OPTIONS(epsilon=1, delta=0) specialty, referrer, COUNT(*) FROM visits GROUP BY specialty, referrer          (line 1, column 124)
+                                                                                                        ^^^^^^^^
+Which values occur is about people: rare ones are withheld, which can fail with probability δ.
+Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).
+
+-- title: a Gaussian without a delta
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0, mechanism='gaussian') AVG(duration) FROM visits
+----
+DPSQL-116  Gaussian noise needs a δ
+  SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0, mechanism='gaussian') AVG(duration) FROM visits          (line 1, column 84)
+                                                                                     ^^^^^^^^^^^^
+It is never purely ε-private.
+Give a delta, or use mechanism='laplace'.
+
+-- title: no bounds of what is computed
+SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
+----
+DPSQL-103  column "n" has no bounds
+  SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)          (line 1, column 12)
+             ^
+A sum or average needs to know how much one row can add.
+It is computed, so no bounds can be declared for it. Clamp it: LEAST(GREATEST(n, 0), 100).

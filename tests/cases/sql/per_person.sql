@@ -152,3 +152,47 @@ SELECT f, COUNT(*) FROM (SELECT patient_id, FIRST(specialty ORDER BY MONTH(visit
 -- ok, not compared: DuckDB picks any order among ties
 SELECT f, COUNT(*) FROM (SELECT patient_id, arg_max(referrer, MONTH(visited_on)) AS f FROM visits GROUP BY patient_id) GROUP BY f
 -- ok, not compared: DuckDB picks any order among ties
+-- # frames that end at a peer
+SELECT l, COUNT(*) FROM (SELECT LAST_VALUE(MONTH(visited_on)) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on)) AS l FROM visits) GROUP BY l
+-- ok
+SELECT l, COUNT(*) FROM (SELECT LAST_VALUE(specialty) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on)) AS l FROM visits) GROUP BY l
+-- ok, not compared: DuckDB picks any order among ties
+SELECT COUNT(*) FROM (SELECT NTH_VALUE(1, 3) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on)) AS n FROM visits) WHERE n IS NULL
+-- ok
+SELECT COUNT(*) FROM (SELECT NTH_VALUE(1, 3) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on) RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS n FROM visits) WHERE n = 1
+-- ok
+SELECT COUNT(*) FROM (SELECT NTH_VALUE(1, 3) OVER (PARTITION BY patient_id) AS n FROM visits) WHERE n = 1
+-- ok
+SELECT f, COUNT(*) FROM (SELECT FIRST_VALUE(MONTH(visited_on)) OVER (PARTITION BY patient_id ORDER BY MONTH(visited_on) GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS f FROM visits) GROUP BY f
+-- ok
+SELECT SUM(LEAST(GREATEST(l, 0), 9)), COUNT(f), COUNT(n) FROM (SELECT LAST_VALUE(score IGNORE NULLS) OVER w AS l, FIRST_VALUE(score IGNORE NULLS) OVER w AS f, NTH_VALUE(score, 2 IGNORE NULLS) OVER w AS n FROM visits WINDOW w AS (PARTITION BY patient_id ORDER BY visit_id))
+-- ok
+SELECT SUM(c) FROM (SELECT LAG(cost, 1, 0) OVER (PARTITION BY patient_id ORDER BY visit_id) AS c FROM visits)
+-- ok
+SELECT AVG(d) FROM (SELECT LEAD(duration, 1, 0) OVER (PARTITION BY patient_id ORDER BY visit_id) AS d FROM visits)
+-- ok
+SELECT COUNT(*) FROM (SELECT NTILE(2) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS 3 PRECEDING) AS t FROM visits) WHERE t = 1
+-- ok
+-- # the most frequent value, distinct values, the largest first
+SELECT m, COUNT(*) FROM (SELECT patient_id, MODE(specialty) AS m FROM visits GROUP BY patient_id) GROUP BY m
+-- ok, not compared: DuckDB picks any of several
+SELECT m, COUNT(*) FROM (SELECT patient_id, MODE() WITHIN GROUP (ORDER BY specialty) AS m FROM visits GROUP BY patient_id) GROUP BY m
+-- ok
+SELECT m, COUNT(*) FROM (SELECT patient_id, MODE(specialty ORDER BY visited_on) FILTER (WHERE cost > 20) AS m FROM visits GROUP BY patient_id) GROUP BY m
+-- ok, not compared: DuckDB picks any order among ties
+SELECT AVG(GREATEST(LEAST(m, 9), 0)) FROM (SELECT patient_id, MEDIAN(DISTINCT score) AS m FROM visits GROUP BY patient_id)
+-- ok
+SELECT SUM(GREATEST(LEAST(q, 9), 0)) FROM (SELECT patient_id, QUANTILE_DISC(DISTINCT score, 0.3) AS q FROM visits GROUP BY patient_id)
+-- ok
+SELECT AVG(GREATEST(LEAST(q, 9), 0)) FROM (SELECT patient_id, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY score DESC) AS q FROM visits GROUP BY patient_id)
+-- ok
+SELECT SUM(GREATEST(LEAST(q, 9), 0)) FROM (SELECT patient_id, PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY score DESC) AS q FROM visits GROUP BY patient_id)
+-- ok
+SELECT SUM(GREATEST(LEAST(q, 9), 0)) FROM (SELECT patient_id, PERCENTILE_DISC(0) WITHIN GROUP (ORDER BY score DESC) AS q FROM visits GROUP BY patient_id)
+-- ok
+SELECT SUM(n) FROM (SELECT patient_id, COUNT_IF(DISTINCT cost > 100) AS n FROM visits GROUP BY patient_id)
+-- ok
+SELECT f, COUNT(*) FROM (SELECT patient_id, FIRST(specialty ORDER BY 'x', visit_id, 1e308) AS f FROM visits GROUP BY patient_id) GROUP BY f
+-- ok, not compared: DuckDB refuses to sort by a constant
+SELECT COUNT(f) FROM (SELECT patient_id, ARG_MAX(referrer, 1.0) AS f FROM visits GROUP BY patient_id)
+-- ok, not compared: any of them

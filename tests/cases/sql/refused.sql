@@ -124,7 +124,7 @@ SELECT SUM(n) FROM per_patient
 SELECT SUM(duration / cost) FROM visits
 -- DPSQL-103 at 1:12: (duration / cost) has no bounds
 SELECT SUM(v.score * p.age) FROM visits v JOIN patients p ON v.patient_id = p.patient_id
--- DPSQL-131 at 1:12: the bounds of TRY_CAST(CAST(score AS HUGEINT) * CAST(age AS HUGEINT) AS BIGINT) are too wide to sum exactly
+-- DPSQL-131 at 1:12: the bounds of (score * age) are too wide to sum exactly
 SELECT AVG(s) FROM (SELECT patient_id, SUM(duration) AS s FROM visits GROUP BY patient_id)
 -- DPSQL-103 at 1:12: column "s" has no bounds
 SELECT AVG(s) FROM (SELECT patient_id, SUM(score * 0.5e0) AS s FROM visits GROUP BY patient_id)
@@ -152,8 +152,6 @@ SELECT ABS(specialty), COUNT(*) FROM visits GROUP BY 1
 SELECT COUNT(*) FROM visits HAVING SUM(cost) > 'x'
 -- DPSQL-105 at 1:48: 'x' is not a decimal(38, 2)
 -- # aggregates inside that depend on more than the rows
-SELECT COUNT(*) FROM (SELECT patient_id, MODE(specialty) AS m FROM visits GROUP BY patient_id) WHERE m = 'surgery'
--- DPSQL-129 at 1:42: MODE of one person's rows is not answered
 SELECT COUNT(*) FROM (SELECT patient_id, LIST(specialty) AS m FROM visits GROUP BY patient_id) WHERE m IS NULL
 -- DPSQL-129 at 1:42: LIST of one person's rows is not answered
 SELECT COUNT(*) FROM (SELECT patient_id, STRING_AGG(specialty, ',') AS m FROM visits GROUP BY patient_id) WHERE m = 'x'
@@ -280,3 +278,48 @@ SELECT COUNT(*) FROM (SELECT SUM(city) OVER (PARTITION BY patient_id) AS t FROM 
 -- DPSQL-105 at 1:30: text cannot be summed
 SELECT DISTINCT (SELECT COUNT(*) / 4 FROM visits) FROM visits
 -- DPSQL-117 at 1:25: (SELECT (count_star() / 4) FROM visits) cannot be a group key: it is real
+-- # what one person's rows are not asked
+SELECT COUNT(f) FROM (SELECT patient_id, LIST(specialty) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: LIST of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, ARRAY_AGG(specialty ORDER BY visit_id) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: LIST of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, STRING_AGG(specialty, ',' ORDER BY visit_id) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: STRING_AGG of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, HISTOGRAM(specialty) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: HISTOGRAM of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, PRODUCT(score) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: PRODUCT of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, CORR(duration, cost) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: CORR of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, REGR_SLOPE(duration, cost) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: REGR_SLOPE of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, BIT_AND(score) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: BIT_AND of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, KURTOSIS(duration) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: KURTOSIS of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, APPROX_COUNT_DISTINCT(specialty) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: APPROX_COUNT_DISTINCT of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, MODE(DISTINCT specialty) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: MODE of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, ARG_MAX(specialty, cost, 2) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: ARG_MAX of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT patient_id, COUNT(DISTINCT specialty, referrer) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-129 at 1:42: COUNT of one person's rows is not answered
+SELECT COUNT(f) FROM (SELECT MODE(specialty) OVER (PARTITION BY patient_id ORDER BY visit_id) AS f FROM visits)
+-- DPSQL-129 at 1:30: MODE() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT LIST(specialty) OVER (PARTITION BY patient_id ORDER BY visit_id) AS f FROM visits)
+-- DPSQL-129 at 1:30: LIST() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT FIRST(specialty) OVER (PARTITION BY patient_id ORDER BY visit_id) AS f FROM visits)
+-- DPSQL-129 at 1:30: FIRST() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT SUM(score IGNORE NULLS) OVER (PARTITION BY patient_id) AS f FROM visits)
+-- DPSQL-105 at 1:30: IGNORE NULLS means nothing to SUM
+SELECT COUNT(f) FROM (SELECT NTH_VALUE(score, 2) OVER (PARTITION BY patient_id ORDER BY visited_on RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS f FROM visits)
+-- DPSQL-129 at 1:30: this frame of NTH_VALUE() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT LAST_VALUE(score) OVER (PARTITION BY patient_id ORDER BY visited_on ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE GROUP) AS f FROM visits)
+-- DPSQL-129 at 1:30: this frame of LAST_VALUE() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT SUM(score) OVER (PARTITION BY patient_id ORDER BY visited_on ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES) AS f FROM visits)
+-- DPSQL-129 at 1:30: this frame of SUM() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT FIRST_VALUE(score) OVER (PARTITION BY patient_id ORDER BY visited_on RANGE UNBOUNDED PRECEDING EXCLUDE TIES) AS f FROM visits)
+-- DPSQL-129 at 1:30: this frame of FIRST_VALUE() OVER (…) is not answered over rows of people
+SELECT COUNT(f) FROM (SELECT LAG(visited_on, 1, 0) OVER (PARTITION BY patient_id ORDER BY visit_id) AS f FROM visits)
+-- DPSQL-105 at 1:49: the default of LAG is INTEGER, its value DATE
