@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpsql.catalog.model import Amount, BudgetSpec, Catalog
-from dpsql.catalog.reading import Reader, described
+from dpsql.catalog.reading import ONE_QUERY, Reader, described
 from dpsql.catalog.tree import Fields, Scalar, printable, tree_of
 from dpsql.errors import CatalogError
 
@@ -44,7 +44,7 @@ def _per(reader: Reader, fields: Fields) -> str | None:
 
 def read_per_query(reader: Reader, fields: Fields) -> Amount:
     entry = fields.entries.get("per_query")
-    return NOTHING if entry is None else reader.amount(entry[1], "per_query") or NOTHING
+    return NOTHING if entry is None else reader.amount(entry[1], "per_query", most=ONE_QUERY) or NOTHING
 
 
 def read_max_per_query(reader: Reader, fields: Fields, default: Amount) -> Amount:

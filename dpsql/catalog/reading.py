@@ -11,7 +11,9 @@ from dpsql.catalog.tree import Fields, Items, Scalar, Tree, Unreadable, printabl
 from dpsql.errors import Problem
 
 SMALLEST_EPSILON = Fraction(1, 10**9)
-LARGEST_EPSILON = Fraction(10**6)
+# The largest ε, and how it is written: of one query, and of many (a test that is not about budgets may forget them).
+ONE_QUERY = (Fraction(10**6), "1e6")
+MANY_QUERIES = (Fraction(10**12), "1e12")
 SMALLEST_DELTA = Fraction(1, 10**100)
 NAME_LIMIT = 255
 
@@ -89,11 +91,12 @@ class Reader:
             return None
         return value.numerator
 
-    def epsilon(self, tree: Tree, what: str) -> Fraction | None:
+    def epsilon(self, tree: Tree, what: str, most: tuple[Fraction, str] = MANY_QUERIES) -> Fraction | None:
         value = number(tree)
-        if value is None or not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
-            fix = "write a number from 1e-9 to 1e6, such as 1"
-            self.problem(tree.where, f"{what} must be a positive number, not {described(tree)}", fix)
+        if value is None or not SMALLEST_EPSILON <= value <= most[0]:
+            size = "a positive number" if value is None or value <= 0 else f"from 1e-9 to {most[1]}"
+            fix = f"write a number from 1e-9 to {most[1]}, such as 1"
+            self.problem(tree.where, f"{what} must be {size}, not {described(tree)}", fix)
             return None
         return value
 
@@ -105,14 +108,14 @@ class Reader:
             return None
         return value
 
-    def amount(self, tree: Tree, what: str, *more: str) -> Amount | None:
+    def amount(self, tree: Tree, what: str, *more: str, most: tuple[Fraction, str] = MANY_QUERIES) -> Amount | None:
         """{epsilon, delta}, each optional; `more` are fields the caller reads itself."""
         fields = self.fields(tree, what, ("epsilon", "delta", *more), "write {epsilon: 1, delta: 1e-9}")
         if fields is None:
             return None
         epsilon, delta = fields.entries.get("epsilon"), fields.entries.get("delta")
         return Amount(
-            epsilon=None if epsilon is None else self.epsilon(epsilon[1], "epsilon"),
+            epsilon=None if epsilon is None else self.epsilon(epsilon[1], "epsilon", most),
             delta=None if delta is None else self.delta(delta[1], "delta"),
         )
 
