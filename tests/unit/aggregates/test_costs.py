@@ -89,6 +89,35 @@ def test_the_zcdp_of_choices() -> None:
     assert cost.rho == 4 * Fraction(1, 4) ** 2 / 4  # type: ignore[attr-defined]
 
 
+def rho_of_noise(stage: Stage) -> Fraction:
+    """What the noise of a stage costs, from scales and caps alone: L0·Δ²/(2σ²); L0·(ε per group)²/2 of the others."""
+    groups, whole = stage.bounding.max_groups, Fraction(0)
+    for measure, noise in zip(stage.measures, stage.noises, strict=True):
+        if noise.mechanism == "gaussian":
+            whole += Fraction(groups * noise.sensitivity**2, 2 * noise.scale**2)
+        elif noise.mechanism == "laplace":
+            whole += groups * Fraction(noise.sensitivity, noise.scale) ** 2 / 2
+        elif measure.kind == "groups":  # one choice among all groups
+            whole += measure.weight * (noise.epsilon / measure.weight) ** 2 / 2
+        else:
+            whole += measure.weight * groups * (noise.epsilon / measure.weight / groups) ** 2 / 2
+    return whole
+
+
+@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@pytest.mark.parametrize("select", ["k, {} FROM t GROUP BY k", "s, {} FROM t GROUP BY s", "{} FROM t"])
+@pytest.mark.parametrize("items", [ITEMS, "COUNT(*)", "COUNT(*), MEDIAN(x)", "SUM(x), MIN(i), MODE(i)", "MAX(x)"])
+def test_the_rho_of_a_query_is_that_of_its_noise(accounting: str, mechanism: str, select: str, items: str) -> None:
+    """Choices beside Gaussian noise, too. Never less than the noise costs, and hardly more."""
+    options = f"OPTIONS(epsilon=0.7, delta=1e-6, mechanism='{mechanism}')"
+    zcdp = {**catalog(max_groups=2, max_rows=3), "accounting": accounting}
+    with dpsql.testing.Replayer(zcdp, {"t": table()}) as replayer:
+        plan = replayer.plan(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {select.format(items)}")
+    noise = sum(map(rho_of_noise, plan.stages), Fraction(0))
+    assert noise <= plan.cost.rho <= noise * (1 + Fraction(1, 10**4))
+
+
 def test_an_empty_key_set() -> None:
     items = "k, MEDIAN(x), MODE(i), HISTOGRAM(i), COUNT(DISTINCT i)"
     with dpsql.connect(catalog(), source={"t": table()}, epsilon=1) as conn:
