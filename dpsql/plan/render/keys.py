@@ -71,13 +71,13 @@ def _as_integer(value: str, type_: Type) -> str:
 
 
 def key_order(stage: Stage, table: str) -> str:
-    """What to sort private groups by: key order, NULL last."""
+    """What to sort private groups by: key order, NULL last. Of a public key set without keys there is nothing to sort."""
     parts: list[str] = []
     stride = stage.combinations
     for i, key in enumerate(stage.keys):
         if key.values is None:
             parts.append(f"{table}.k{i} NULLS LAST")
-        else:
+        elif not stage.is_empty:
             stride //= len(key.values)
             parts.append(f"({table}.g // {stride}) % {len(key.values)}")
     return ", ".join(parts)

@@ -215,3 +215,8 @@ SELECT COUNT(*) FROM visits v LEFT JOIN specialties s ON v.specialty = s.name AN
 -- ok
 SELECT COUNT(*) FROM visits v FULL JOIN visits w ON v.patient_id = w.patient_id AND w.cost > (SELECT AVG(cost) FROM visits x)
 -- ok
+-- # a filter that contradicts the bounds leaves public keys without a key
+SELECT referrer, specialty, COUNT(*) FROM visits WHERE specialty IN ('surgery') AND specialty IN ('oncology') GROUP BY referrer, specialty
+-- ok
+SELECT code, quantity, COUNT(*), (SELECT COUNT(*) FROM visits) FROM items WHERE quantity < 0 GROUP BY code, quantity
+-- ok

@@ -1,0 +1,64 @@
+"""Conditions over other rows: IN and EXISTS over public rows and over the unit's own, scalar subqueries."""
+
+from __future__ import annotations
+
+from tests.properties.generator.scopes import Rel, Scopes
+
+
+class Subqueries(Scopes):
+    def test(self, rel: Rel) -> str:
+        """What may stand in WHERE: a condition, or one over other rows."""
+        draw = self.draw
+        tests = [self._in_public, self._exists_public]
+        if rel.units:
+            tests += [self._in_units, self._exists_of_unit, self._scalar_of_unit]
+        if rel.origin("v.id") or rel.origin("t.id"):
+            tests += [self._along_path]
+        return draw.choice(tests)(rel) if draw.random() < 0.45 else self.condition(rel)
+
+    def _not(self) -> str:
+        return self.draw.choice(("", "NOT "))
+
+    def _in_public(self, rel: Rel) -> str:
+        one, other = self._pair(rel, b := self.table("b"))
+        return f"{one} {self._not()}IN (SELECT {other} FROM {self.whole(b, [self.condition(b, depth=0)])})"
+
+    def _exists_public(self, rel: Rel) -> str:
+        one, other = self._pair(rel, b := self.table("b"))
+        return f"{self._not()}EXISTS (SELECT 1 FROM {self.whole(b, [f'{other} = {one}', self.condition(b, depth=0)])})"
+
+    def _pair(self, rel: Rel, other: Rel) -> tuple[str, str]:
+        pairs = [(a.sql, b.sql) for a in rel.cols for b in other.cols if a.letter == b.letter]
+        return self.draw.choice(pairs) if pairs else ("1", self.one(other, "I", "1"))
+
+    def _in_units(self, rel: Rel) -> str:
+        other = self.relation(self.draw.choice((0, 0, 1)), unit=True)
+        return f"{rel.units[0]} {self._not()}IN (SELECT {other.units[0]} FROM {self.whole(other, [self.condition(other)])})"
+
+    def _exists_of_unit(self, rel: Rel) -> str:
+        other = self.relation(self.draw.choice((0, 0, 1)), unit=True)
+        tests = [f"{other.units[0]} = {rel.units[0]}", self.compare(rel, other)]
+        return f"{self._not()}EXISTS (SELECT 1 FROM {self.whole(other, tests)})"
+
+    def _scalar_of_unit(self, rel: Rel) -> str:
+        other = self.relation(0, unit=True)
+        call = self.draw.choice(("COUNT(*)", "MAX({})", "MIN({})")).format(self.one(other, "I", "1"))
+        where = [f"{other.units[0]} = {rel.units[0]}", self.condition(other, depth=0)]
+        return f"(SELECT {call} FROM {self.whole(other, where)}) >= {self.one(rel, 'I', '2')}"
+
+    def _along_path(self, rel: Rel) -> str:
+        ends = [(a, b) for a, b in (("v.id", "t"), ("t.id", "v"), ("t.id", "t")) if rel.origin(a)]
+        a, b = self.draw.choice(ends)
+        other = self.table(b)
+        own, theirs = rel.origin(a), other.origin(f"{b}.id")
+        if self.draw.random() < 0.4:
+            return f"{own} IN (SELECT {theirs} FROM {self.whole(other, [self.condition(other, depth=0)])})"
+        return (
+            f"{self._not()}EXISTS (SELECT 1 FROM {self.whole(other, [f'{theirs} = {own}', self.compare(rel, other)])})"
+        )
+
+    def compare(self, rel: Rel, other: Rel) -> str:
+        one, two = rel.of("IMX"), other.of("IMX")
+        if not one or not two:
+            return self.condition(other, depth=0)
+        return f"{self.draw.choice(two).sql} {self.draw.choice(('>', '<=', '<>'))} {self.draw.choice(one).sql}"

@@ -1,0 +1,297 @@
+"""Every tiny world against the definitions, as test_tiny_worlds.py, for relations over several rows and tables of a unit.
+
+Each shape says in Python which rows (key, value) a world's units have in the relation; what is measured of them, and which
+of a unit's groups may be left out, is test_tiny_worlds' business. Truncation comes last, so it sees the relation's rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dpsql.testing import exact
+from tests.properties import test_tiny_worlds as tiny
+from tests.properties.test_tiny_worlds import GRIDS, HIGH, KEYS, LOW, RULES, Row, Unit, Value
+
+VALUES: tuple[Value, Value, Value] = (None, -4, 3)
+PUBLIC = (("a", 1), ("a", -4), ("b", 5), (None, 2), ("c", 3), ("a", 1), ("b", None))
+CAPS = ((1, 1), (2, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A relation with the columns world, u, k, v; what rows a unit has in it; rows: how many times max_rows its cap is."""
+
+    sql: str
+    rows: Callable[[Unit], list[Row]]
+    times: int = 1
+
+
+def joined(unit: Unit) -> list[Row]:
+    return [(k, r) for k, _ in unit for name, r in PUBLIC if name == k]
+
+
+def kept_left(unit: Unit) -> list[Row]:
+    """Joined on the key and r > v; a row that meets none stays, with NULL."""
+    found: list[Row] = []
+    for k, v in unit:
+        met = [r for name, r in PUBLIC if name == k and r is not None and v is not None and r > v]
+        found += [(k, r) for r in met] or [(k, None)]
+    return found
+
+
+def pairs(unit: Unit) -> list[Row]:
+    return [(one[0], other[1]) for one in unit for other in unit]
+
+
+def rising_pairs(unit: Unit) -> list[Row]:
+    """x LEFT JOIN y on the unit and x.v < y.v."""
+    found: list[Row] = []
+    for k, v in unit:
+        met = [w for _, w in unit if v is not None and w is not None and v < w]
+        found += [(k, w) for w in met] or [(k, None)]
+    return found
+
+
+def twice(unit: Unit) -> list[Row]:
+    return [*unit, *(row for row in unit if row[1] is not None and row[1] > 0)]
+
+
+def histogram(unit: Unit) -> list[Row]:
+    """One row per unit: the key says how many rows it has, the value is their sum."""
+    known = [v for _, v in unit if v is not None]
+    total = max(LOW, min(HIGH, sum(known))) if known else LOW  # LEAST and GREATEST pass over NULL
+    return [("b" if len(unit) > 1 else "a", total)] if unit else []
+
+
+def by_key(unit: Unit) -> list[Row]:
+    """One row per unit and key: its number of rows."""
+    return [(key, sum(k == key for k, _ in unit)) for key in sorted({k for k, _ in unit})]
+
+
+def _in_order(unit: Unit) -> list[Row]:
+    """ORDER BY v; ties by the other columns: k. NULLs last."""
+    return sorted(unit, key=lambda row: (row[1] is None, row[1] or 0, row[0]))
+
+
+def lagged(unit: Unit) -> list[Row]:
+    rows = _in_order(unit)
+    return [(k, rows[at - 1][1] if at else None) for at, (k, _) in enumerate(rows)]
+
+
+def ranked(unit: Unit) -> list[Row]:
+    rows = _in_order(unit)
+    return [(k, 1 + sum((w is None, w or 0) < (v is None, v or 0) for _, w in rows)) for k, v in rows]
+
+
+def first(unit: Unit) -> list[Row]:
+    return _in_order(unit)[:1]
+
+
+def with_a_public_key(unit: Unit) -> list[Row]:
+    return [row for row in unit if any(name == row[0] and r == row[1] is not None for name, r in PUBLIC)]
+
+
+def with_a_later_row(unit: Unit) -> list[Row]:
+    return [(k, v) for k, v in unit if v is not None and any(w is not None and w > v for _, w in unit)]
+
+
+def without_a_later_row(unit: Unit) -> list[Row]:
+    later = with_a_later_row(unit)
+    return [row for row in unit if row not in later]
+
+
+def worlds() -> list[tuple[Unit, ...]]:
+    """At most two units with at most two rows each."""
+    rows = list(itertools.product(KEYS, VALUES))
+    units: list[Unit] = [(), *((row,) for row in rows), *itertools.combinations_with_replacement(rows, 2)]
+    return list(itertools.combinations_with_replacement(units, 2))
+
+
+BETWEEN = f"LEAST(GREATEST({{}}, {LOW}), {HIGH})"
+SHAPES = {
+    "join that multiplies": Shape("SELECT t.world, u, t.k, r AS v FROM t JOIN b ON t.k = b.k", joined),
+    "comma join": Shape("SELECT t.world, u, t.k, r AS v FROM b, t WHERE t.k = b.k", joined),
+    "left join": Shape("SELECT t.world, u, t.k, r AS v FROM t LEFT JOIN b ON t.k = b.k AND r > t.v", kept_left),
+    "right join": Shape("SELECT t.world, u, t.k, r AS v FROM b RIGHT JOIN t ON t.k = b.k AND r > t.v", kept_left),
+    "self-join": Shape("SELECT x.world, x.u, x.k, y.v FROM t x JOIN t y ON x.u = y.u", pairs),
+    "left self-join": Shape(
+        "SELECT x.world, x.u, x.k, y.v FROM t x LEFT JOIN t y ON x.u = y.u AND x.v < y.v", rising_pairs
+    ),
+    "union": Shape("SELECT world, u, k, v FROM t UNION ALL SELECT world, u, k, v FROM t WHERE v > 0", twice, 2),
+    "histogram": Shape(
+        f"SELECT world, u, CASE WHEN COUNT(*) > 1 THEN 'b' ELSE 'a' END AS k, {BETWEEN.format('SUM(v)')} AS v"
+        " FROM t GROUP BY world, u",
+        histogram,
+    ),
+    "summary by key": Shape(
+        f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t GROUP BY u, k, world", by_key
+    ),
+    "lag": Shape("SELECT world, u, k, LAG(v) OVER (PARTITION BY u ORDER BY v) AS v FROM t", lagged),
+    "rank": Shape(
+        f"SELECT world, u, k, {BETWEEN.format('RANK() OVER (PARTITION BY u ORDER BY v)')} AS v FROM t", ranked
+    ),
+    "first row": Shape(
+        "SELECT world, u, k, v FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY u ORDER BY v NULLS LAST) = 1", first
+    ),
+    "in": Shape("SELECT * FROM t WHERE v IN (SELECT r FROM b WHERE b.k = t.k)", with_a_public_key),
+    "exists": Shape("SELECT * FROM t WHERE EXISTS (SELECT 1 FROM t y WHERE y.u = t.u AND y.v > t.v)", with_a_later_row),
+    "not exists": Shape(
+        "SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM t y WHERE y.u = t.u AND y.v > t.v)", without_a_later_row
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_tiny_world_of_a_relation(name: str) -> None:
+    every = worlds()
+    shape = SHAPES[name]
+    derived = [[tuple(shape.rows(unit)) for unit in world] for world in every]
+    given = {"t": tiny.table(every, "integer"), "b": public()}
+    for caps in CAPS:
+        described = tiny.catalog("integer", caps, KEYS, len(every))
+        described["tables"]["b"] = {"public": True, "columns": {"k": "text", "r": bounded()}}
+        check(described, given, f"({shape.sql}) AS q", derived, (caps[0], caps[1] * shape.times))
+
+
+def public() -> pa.Table:
+    return pa.table({"k": pa.array([k for k, _ in PUBLIC]), "r": pa.array([r for _, r in PUBLIC], pa.int64())})
+
+
+def bounded() -> dict[str, Any]:
+    return {"type": "integer", "lower": LOW, "upper": HIGH}
+
+
+def check(
+    described: dict[str, Any],
+    given: dict[str, pa.Table],
+    relation: str,
+    derived: Sequence[Sequence[Unit]],
+    caps: tuple[int, int],
+    *,
+    unit: bool = True,
+) -> None:
+    """Every aggregate of the relation, by world and key, is one that the definitions allow."""
+    rules = [n for n, rule in enumerate(RULES) if unit or "DISTINCT u" not in rule.sql]
+    with exact(described, source=given, threads=1) as connection:
+        found = answers(connection, relation, len(derived), rules)
+    known: dict[Any, set[Any]] = {}
+    for at, world in enumerate(derived):
+        for number in rules:
+            name = (number, tuple(sorted(world, key=repr)))
+            if name not in known:
+                allowed = tiny.allowed(world, RULES[number], caps, GRIDS["integer"], KEYS)
+                known[name] = {tuple(tiny._shown(a) for a in one) for one in allowed}
+            got = tuple(tiny._shown(found[number][at].get(key, "absent")) for key in KEYS)
+            assert got in known[name], (RULES[number].sql, relation, world, got, known[name])
+
+
+def answers(connection: Any, relation: str, count: int, rules: list[int]) -> dict[int, list[dict[str, Any]]]:
+    """For each aggregate, for each world: key → answer. Averages apart: a sum beside one is measured another way."""
+    found: dict[int, list[dict[str, Any]]] = {number: [{} for _ in range(count)] for number in rules}
+    averages = [n for n in rules if RULES[n].answer is tiny.average]
+    for numbers in (averages, [n for n in rules if n not in averages]):
+        select = f"SELECT world, k, {', '.join(RULES[n].sql for n in numbers)} FROM {relation} GROUP BY world, k"
+        for at, key, *cells in connection.execute(select).fetchall():
+            for number, cell in zip(numbers, cells, strict=True):
+                found[number][at][key] = cell
+    return found
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+Key = int | None
+Owner = tuple[Key, ...]  # the keys of a unit's rows of `o`
+Item = tuple[Key, str, Value]  # its foreign key, k, v
+ITEM_VALUES: tuple[Value, Value] = (-4, 3)
+
+
+def path_worlds() -> list[tuple[tuple[Owner, ...], tuple[Item, ...]]]:
+    """At most two units, each with at most two rows of the keys 0, 1 and NULL (also both the same); at most two items."""
+    owners: list[Owner] = [(), *((k,) for k in (0, 1, None)), *itertools.combinations_with_replacement((0, 1), 2)]
+    items: list[Item] = [(key, k, v) for key in (0, 1) for k in KEYS for v in ITEM_VALUES] + [
+        (None, "a", 3),
+        (2, "b", 3),
+    ]
+    rows = [(), *((item,) for item in items), *itertools.combinations_with_replacement(items, 2)]
+    return list(itertools.product(itertools.combinations_with_replacement(owners, 2), rows))
+
+
+def reached(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
+    """An item counts once for each unit that owns its key, however often."""
+    return [tuple((k, v) for key, k, v in items if key is not None and key in owner) for owner in owners]
+
+
+def met(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
+    """Joined with the owner's rows, an item stands once for each of them."""
+    return [tuple((k, v) for key, k, v in items for own in owner if own == key is not None) for owner in owners]
+
+
+def kept(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
+    """Owners' rows LEFT JOIN items: rows that meet none stay, under the key 'b'."""
+    found: list[Unit] = []
+    for owner in owners:
+        rows: list[Row] = []
+        for own in owner:
+            rows += [(k, v) for key, k, v in items if own is not None and key == own] or [("b", None)]
+        found.append(tuple(rows))
+    return found
+
+
+PATHS: dict[str, tuple[str, Callable[..., list[Unit]], bool]] = {
+    "path": ("i", reached, False),
+    "join that serves as the path": (
+        "(SELECT i.world, u, i.k, v FROM i JOIN o ON i.id = o.id) AS q",
+        met,
+        True,
+    ),
+    "join with the path kept": (
+        "(SELECT o.world, u, COALESCE(i.k, 'b') AS k, v FROM o LEFT JOIN i ON i.id = o.id) AS q",
+        kept,
+        True,
+    ),
+    "exists along the path": (
+        "(SELECT i.* FROM i WHERE EXISTS (SELECT 1 FROM o WHERE o.id = i.id)) AS q",
+        reached,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_tiny_world_of_a_path(name: str) -> None:
+    """Also with one key that two units own: its items are items of both."""
+    every = path_worlds()
+    relation, rows, unit = PATHS[name]
+    derived = [rows(owners, items) for owners, items in every]
+    for caps in CAPS:
+        described = tiny.catalog("integer", caps, KEYS, len(every))
+        columns = described["tables"].pop("t")["columns"]
+        own = {"max_groups": caps[0], "max_rows": caps[1]}
+        ends = {"world": columns["world"], "id": "integer"}
+        described["tables"]["o"] = {"unit": "u", **own, "columns": {**ends, "u": "integer"}}
+        path = {"through": "o", "on": {"id": "id"}}
+        described["tables"]["i"] = {"unit": path, **own, "columns": {**ends, "k": columns["k"], "v": columns["v"]}}
+        check(described, path_tables(every), relation, derived, caps, unit=unit)
+
+
+def path_tables(every: Sequence[tuple[Sequence[Owner], Sequence[Item]]]) -> dict[str, pa.Table]:
+    def named(at: int, key: Key) -> Key:
+        return None if key is None else 10 * at + key
+
+    owners = [
+        (at, 2 * at + n, named(at, key)) for at, (us, _) in enumerate(every) for n, u in enumerate(us) for key in u
+    ]
+    items = [(at, named(at, key), k, v) for at, (_, rows) in enumerate(every) for key, k, v in rows]
+    return {"o": _table(("world", "u", "id"), owners), "i": _table(("world", "id", "k", "v"), items)}
+
+
+def _table(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    types = {name: pa.string() if name == "k" else pa.int64() for name in names}
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return pa.table({name: pa.array(list(cells), types[name]) for name, cells in columns})
