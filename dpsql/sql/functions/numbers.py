@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.domain.interval import Interval, intersect, interval
+from dpsql.domain.facts import Domain
+from dpsql.domain.interval import Interval, intersect, interval, point
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, as_decimal, common, decimal, integer_range
-from dpsql.ir.expr import Expr, Literal
-from dpsql.sql.functions.model import Args, TypeProblem, expect
+from dpsql.ir.expr import Call, Expr, Literal
+from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect
 from dpsql.sql.functions.moments import years
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
@@ -119,3 +120,24 @@ def fitted(found: Interval, type_: Type) -> Interval:
         Fraction(LARGEST_REAL) if lower is not None and lower > LARGEST_REAL else lower,
         -LARGEST_REAL if upper is not None and upper < -LARGEST_REAL else upper,
     )
+
+
+def finite(domain: Domain) -> Interval:
+    """Nothing is beyond its type; a NULL is as good as zero."""
+    if domain.type.kind in (Kind.NULL, Kind.INTERVAL) or domain.interval.is_empty:
+        return point(0)
+    return fitted(domain.interval, domain.type)
+
+
+def operands_fit(call: Call, domains: Domains) -> bool:
+    """DuckDB brings decimals to the result's width (and, for + -, scale) before it computes."""
+    if call.type.kind is not Kind.DECIMAL or any(a.type.kind is Kind.NULL for a in call.args):
+        return True
+    sides = decimals(call.args)
+    for side, domain in zip(sides, domains, strict=True):
+        scale = side.scale if call.function.endswith("multiply") else call.type.scale
+        limit = Fraction(10 ** (call.type.precision - scale)) if call.type.precision >= scale else Fraction(0)
+        low, high = finite(domain).ends()
+        if not -limit < low <= high < limit:
+            return False
+    return True

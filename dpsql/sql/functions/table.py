@@ -12,6 +12,7 @@ from dpsql.sql.functions import (
     conditional,
     date_texts,
     dates,
+    division,
     logic,
     mathematics,
     patterns,
@@ -22,6 +23,7 @@ from dpsql.sql.functions.model import Function
 
 FAMILIES = (
     arithmetic,
+    division,
     comparison,
     logic,
     conditional,
