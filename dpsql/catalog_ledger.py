@@ -16,13 +16,13 @@ def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, 
     path = ledger_path_of(catalog)
     if given is not None:
         wanted = Path(given).absolute()
-        if catalog.ledger is not None and wanted != catalog.ledger:
+        if catalog.ledger is not None and wanted.resolve() != catalog.ledger.resolve():
             raise InterfaceError(
                 f"the metadata says where the ledger is: {catalog.ledger}",
                 why="A second ledger would be a second budget.",
                 fix="Leave ledger= out.",
             )
-        if beside is not None and beside.exists() and wanted != beside.absolute():
+        if beside is not None and beside.exists() and wanted.resolve() != beside.resolve():
             raise InterfaceError(
                 f"there is already a ledger beside the metadata: {beside.name}",
                 why="A second ledger would be a second budget.",
@@ -38,7 +38,11 @@ def ledger_path_of(catalog: Catalog) -> Path | None:
 
 
 def _beside(catalog: Catalog) -> Path | None:
-    return None if catalog.path is None else catalog.path.with_name(catalog.path.name + ".ledger")
+    """A link to a catalog is no second budget: the ledger lies beside the file itself."""
+    if catalog.path is None:
+        return None
+    real = catalog.path.resolve()
+    return real.with_name(real.name + ".ledger")
 
 
 def account_of(catalog: Catalog) -> Account:

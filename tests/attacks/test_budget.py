@@ -300,6 +300,26 @@ def test_another_name_another_ledger_and_another_notion_are_refused(tmp_path: Pa
         dpsql.connect(yaml, budget=1000)
 
 
+def test_a_link_is_no_second_budget(tmp_path: Path) -> None:
+    """Neither to the metadata, nor to its folder, nor to the ledger, nor a path with dots in it."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    yaml = write(folder)
+    (folder / "other.yaml").symlink_to(yaml)
+    (folder / "second.yaml").symlink_to("other.yaml")
+    (tmp_path / "there").symlink_to(folder)
+    ways = [yaml, folder / "other.yaml", folder / "second.yaml", tmp_path / "there" / "towns.yaml"]
+    ways += [folder / ".." / "there" / "other.yaml"]
+    for number, way in enumerate(ways, start=1):
+        with dpsql.connect(way, analyst="ana") as conn:
+            conn.execute(f"SELECT COUNT(*) FROM visits WHERE x > {number}")
+            assert spent(conn) == number, way
+    (tmp_path / "link.ledger").symlink_to(ledger_of(yaml))
+    with dpsql.connect(yaml, analyst="ana", ledger=tmp_path / "link.ledger") as conn:
+        assert spent(conn) == len(ways)
+    assert [file.name for file in tmp_path.rglob("*.ledger") if not file.is_symlink()] == ["towns.yaml.ledger"]
+
+
 def test_one_account_per_process_for_a_catalog_without_a_file() -> None:
     catalog = in_memory("one account")
     frame = {"visits": pyarrow.table({"id": [1, 2], "kind": ["a", "b"]}).to_pandas()}

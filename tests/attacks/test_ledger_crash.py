@@ -46,11 +46,13 @@ def victim(path: Path, diary: Path, prepare: Callable[[], None]) -> int:
     child = os.fork()
     if child:
         return child
+    status = 1  # of a victim that failed instead of being killed
     try:
         prepare()
         answer_forever(path, os.open(diary, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        status = 0
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 def check(path: Path, diary: Path) -> None:
@@ -93,6 +95,7 @@ def test_killed_at_a_named_point(tmp_path: Path, point: str) -> None:
 
 
 def killed_at_random(folder: Path, times: int) -> None:
+    killed = handed = 0
     chance = random.Random(20261118)
     path, diary = folder / "a.ledger", folder / "diary"
     for done in range(times):
@@ -101,13 +104,18 @@ def killed_at_random(folder: Path, times: int) -> None:
         for child in children:
             os.kill(child, signal.SIGKILL)
         for child in children:
-            os.waitpid(child, 0)
+            status = os.waitpid(child, 0)[1]
+            assert os.waitstatus_to_exitcode(status) in (-signal.SIGKILL, 0), "a victim failed by itself"
+            killed += os.WIFSIGNALED(status)
         if done % 5 == 4 or done == times - 1:
             check(path, diary)
+        if done % 60 == 59 or done == times - 1:
+            handed += diary.read_text().count("handed")
         if done % 60 == 59:  # the budget is gone by then: start on a new ledger
             folder = folder / "next"
             folder.mkdir()
             path, diary = folder / "a.ledger", folder / "diary"
+    assert killed >= times // 2 and handed > 0  # the kills met work in progress
 
 
 def test_killed_at_random(tmp_path: Path) -> None:

@@ -163,6 +163,15 @@ def test_every_changed_field_is_named(path: Path, tmp_path: Path) -> None:
             assert bad.row == entry.n, column
 
 
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name != "hash"])
+def test_the_hash_covers_every_field(path: Path, column: str) -> None:
+    """Also those whose change a replay would find by itself."""
+    for entry in entries(path):
+        old = getattr(entry, column)
+        for new in (f"{old}0", None, 77, "", "77") if old is not None else (77, "", "null"):
+            assert digest(replace(entry, **{column: new})) != entry.hash == digest(entry)
+
+
 def test_swapped_and_renumbered_entries_are_found(path: Path, tmp_path: Path) -> None:
     copy = copied(path, tmp_path / "swapped")
     for old, new in ((3, -1), (6, 3), (-1, 6)):
@@ -225,6 +234,21 @@ def test_an_old_copy_put_back_is_found_and_refused(path: Path, tmp_path: Path) -
     assert bad is not None
     assert "older copy" in bad.why
     assert bad.row == len(entries(path)) + 1
+
+
+def test_an_old_copy_with_its_old_head_does_not_match_what_the_owner_printed(path: Path, tmp_path: Path) -> None:
+    """Both files lie in one folder: whoever puts back both is found by a head that was kept elsewhere."""
+    old = copied(path, tmp_path / "yesterday")
+    ledger = Ledger.open(path, ACCOUNT)
+    ledger.reserve(charge("1"))
+    printed = ledger.head()
+    ledger.close()
+    for file in (old, head_of(old)):
+        shutil.copy(file, path.parent / file.name)
+    assert Ledger.verify_file(path) is None
+    bad = Ledger.verify_file(path, printed)
+    assert bad is not None
+    assert "older copy" in bad.why
 
 
 def test_an_old_copy_put_back_under_an_open_connection_is_refused(path: Path, tmp_path: Path) -> None:
