@@ -21,7 +21,7 @@ from dpsql.domain.facts import Domain
 from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused, Span
-from dpsql.ir.expr import Column, Expr, Literal, SortKey, place
+from dpsql.ir.expr import Column, Expr, Literal, SortKey, columns_of, place
 from dpsql.privacy.refused_aggregates import OF_ONE_PERSON
 from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
 from dpsql.sql import functions
@@ -371,6 +371,8 @@ def _mode(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     known = domain_of(call.args[0], domains)
     if call.distinct or known.type.kind is Kind.INTERVAL:
         raise refused(call, "Of distinct values each is as frequent as any.", "Write MODE(x), or MIN(x).")
+    if not columns_of(call.args[0]):  # engines take a constant in an ordered aggregate for a fraction
+        return _one_of("min")(call, domains, ask)
     order = (*call.given, SortKey(call.args[0]))
     return Made(expr=ask("mode", call.args, known.type, _maybe_none(known, call), order=order))
 

@@ -196,3 +196,5 @@ SELECT f, COUNT(*) FROM (SELECT patient_id, FIRST(specialty ORDER BY 'x', visit_
 -- ok, not compared: DuckDB refuses to sort by a constant
 SELECT COUNT(f) FROM (SELECT patient_id, ARG_MAX(referrer, 1.0) AS f FROM visits GROUP BY patient_id)
 -- ok, not compared: any of them
+SELECT m, COUNT(*) FROM (SELECT patient_id, MODE('x' ORDER BY visit_id) AS m FROM visits GROUP BY patient_id) GROUP BY m
+-- ok, not compared: DuckDB takes the constant for a fraction
