@@ -15,6 +15,8 @@ def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, 
     beside = _beside(catalog)
     path = ledger_path_of(catalog)
     if given is not None:
+        if not isinstance(given, str | Path):
+            raise InterfaceError("ledger= is a path", fix="Write ledger='spending.ledger', or leave it out.")
         wanted = Path(given).absolute()
         if catalog.ledger is not None and wanted.resolve() != catalog.ledger.resolve():
             raise InterfaceError(

@@ -9,6 +9,7 @@ from typing import Any
 from dpsql.domain.facts import Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
+from dpsql.errors import BudgetError
 from dpsql.ir.expr import Literal
 from dpsql.plan.candidates import WEIGHT
 from dpsql.plan.dialects.literals import literal
@@ -18,11 +19,12 @@ from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, pr
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """str() for reading, to_dict() for programs."""
+    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would."""
 
     plan: ReleasePlan
     privacy: Privacy
     left: CostReport | None
+    refused: BudgetError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         plan = self.plan
@@ -34,6 +36,7 @@ class Explanation:
             "accounting": plan.accounting,
             "cost": _amounts(cost_report(plan.cost)),
             "left": None if self.left is None else _amounts(self.left),
+            "refused": None if self.refused is None else self.refused.code,
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
@@ -51,13 +54,17 @@ class Explanation:
             f"  Compared are {_neighbours(plan)}: no answer tells them apart beyond the cost.",
             f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
+        if self.refused is not None:
+            lines.append(
+                f"  Would be refused now: {self.refused.what} ({self.refused.code}). {self.refused.fix}".rstrip()
+            )
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
         return "\n".join(lines)
 
 
-def explanation(plan: ReleasePlan, left: CostReport | None) -> Explanation:
-    return Explanation(plan=plan, privacy=privacy_report(plan), left=left)
+def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
+    return Explanation(plan=plan, privacy=privacy_report(plan), left=left, refused=refused)
 
 
 def _neighbours(plan: ReleasePlan) -> str:

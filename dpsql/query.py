@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dpsql.accounting.account import Charge, Receipt
+from dpsql.accounting.account import Amount, Charge, Receipt
+from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.consistent import consistent
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import Error, InternalError, NotSupportedError
+from dpsql.errors import BudgetError, Error, InternalError, NotSupportedError
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
@@ -95,7 +96,9 @@ def run_query(session: Session, statement: Statement, *, query_id: str | None = 
     charge = _charge(session, found, scratch, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
-        return _finish(session, found, scratch, decode(earlier), repeated=True)
+        answer = _finish(session, found, scratch, decode(earlier), repeated=True)
+        session.unfinished.pop(charge.plan, None)
+        return answer
     vault = session.vault()
     receipt = _ledger(session).reserve(charge)
     if receipt.repeats is not None:
@@ -126,6 +129,24 @@ def would_charge(session: Session, statement: Statement) -> Cost:
         return ZERO
     charge = _charge(session, found, check(session, found), None)
     return found.cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
+
+
+def refusal_now(session: Session, found: ReleasePlan, scratch: ScratchSql, *, fresh: bool) -> BudgetError | None:
+    """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
+    if found.exact or not needs_charge(found):
+        return None
+    refused = _ledger(session).quote(found.cost, session.analyst)
+    if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
+        return refused
+    charge = _charge(session, found, scratch, None)
+    return refused if earlier_rows(session, charge, fresh=fresh) is None else None
+
+
+def left_of(ledger: Ledger, analyst: str | None) -> Amount:
+    """What a charge must be within: of the dataset's budget (or sub-budget) and of the analyst's own."""
+    balance = ledger.balance(analyst)
+    own = balance.per_analyst.get(analyst or "")
+    return balance.left if own is None else least_amount(balance.left, own.left)
 
 
 def needs_charge(found: ReleasePlan) -> bool:

@@ -16,7 +16,7 @@ from dpsql.errors import InternalError, NotSupportedError
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, Parameters, check, in_text, plan_of, read, run_query, would_charge
+from dpsql.query import Answer, Parameters, check, in_text, left_of, plan_of, read, refusal_now, run_query, would_charge
 from dpsql.result import amount_report
 from dpsql.session import Session
 from dpsql.sql.bind import bind
@@ -81,9 +81,11 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
 
 def _explained(session: Session, statement: Statement) -> Explanation:
     found = plan_of(session, statement)
-    check(session, found)
-    left = None if session.ledger is None else session.ledger.balance(session.analyst).left
-    return explanation(found, None if left is None else amount_report(left))
+    scratch = check(session, found)
+    if session.ledger is None:
+        return explanation(found, None)
+    refused = refusal_now(session, found, scratch, fresh=session.fresh(statement))
+    return explanation(found, amount_report(left_of(session.ledger, session.analyst)), refused)
 
 
 def _explain(session: Session, statement: Statement) -> Answer:

@@ -120,6 +120,16 @@ def amount_left(total: Amount, spent: Amount) -> Amount:
     )
 
 
+def least_amount(one: Amount, other: Amount) -> Amount:
+    """What is within both, part by part."""
+    return Amount(
+        epsilon=_smaller(one.epsilon, other.epsilon),
+        delta=_smaller(one.delta, other.delta),
+        rho=_smaller(one.rho, other.rho),
+        delta_keys=_smaller(one.delta_keys, other.delta_keys),
+    )
+
+
 def _largest(account: Account, ceiling: Ceiling, cost: Cost) -> Fraction:
     """The largest ε for which the same query with the same δ passes this ceiling; 0 if no ε does. Rounded down.
 

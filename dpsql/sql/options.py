@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from types import MappingProxyType
 
 from dpsql.catalog.model import fold
@@ -22,6 +24,7 @@ LARGEST_WEIGHT = 10**6
 MECHANISMS = ("auto", "laplace", "gaussian")
 _DIGIT_LIMIT = 60
 _EXPONENT_LIMIT = 300
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?\d+/\d+", re.ASCII)
 
 # A value as it was written or bound: a name => weight pair is a tuple of the name and the number.
 Raw = bool | int | Fraction | str | None | tuple["Raw", ...]
@@ -39,24 +42,27 @@ class OptionSpec:
 
 
 def number(text: str) -> Fraction | None:
-    """The exact value of a plain decimal number; None if it is none, or absurdly long."""
-    mantissa, _, exponent = text.lower().partition("e")
+    """The exact value of a plain decimal number or a quotient, in ASCII; None if it is none, or absurdly long."""
+    found = _NUMBER.fullmatch(text.strip(" "))
+    mantissa = text.lower().partition("e")[0]
+    if found is None or len(mantissa) > _DIGIT_LIMIT or abs(int(found[1] or 0)) > _EXPONENT_LIMIT:
+        return None
     try:
-        if len(mantissa) > _DIGIT_LIMIT or (exponent and abs(int(exponent[:8])) > _EXPONENT_LIMIT):
-            return None
         return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+    except ZeroDivisionError:
         return None
 
 
 def raw_of(value: object) -> Raw:
-    """A bound parameter as an option's value; floats mean the decimal they print."""
+    """A bound parameter as an option's value; floats mean the decimal they print, numpy's numbers are numbers."""
+    if type(value).__module__ == "numpy" and isinstance(value, Number):
+        value = value.item()  # type: ignore[attr-defined]  # numpy's numbers have it
     if isinstance(value, (bool, int, str, Fraction)) or value is None:
         return value
     if isinstance(value, Decimal):
         return number(str(value)) if value.is_finite() else None
     if isinstance(value, float):
-        return number(repr(value)) if math.isfinite(value) else None
+        return number(float.__repr__(value)) if math.isfinite(value) else None
     return None
 
 

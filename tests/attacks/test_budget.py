@@ -11,6 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow
 import pytest
 
@@ -206,6 +208,38 @@ def test_failed_post_processing_keeps_the_rows(tmp_path: Path) -> None:
             cursor = conn.execute(COUNT)
             assert cursor.privacy is not None and cursor.privacy.repeated
             assert spent(conn) == before + 1
+
+
+def test_rows_kept_after_a_failure_answer_once(tmp_path: Path) -> None:
+    """With source= the next question is about the data as they are then, and is charged."""
+    yaml = write(tmp_path)
+    failing = "SELECT kind, CAST('x' || CAST(COUNT(*) AS TEXT) AS INTEGER) FROM visits GROUP BY kind"
+    with dpsql.connect(yaml, source={"visits": tmp_path / "visits.parquet"}) as conn:
+        with pytest.raises(dpsql.PostProcessingError):
+            conn.execute(failing)
+        assert (conn.would_charge(COUNT).epsilon, conn.explain(COUNT).refused) == (0, None)
+        for already in (1, 2, 3):
+            conn.execute(COUNT)
+            assert spent(conn) == already
+
+
+def test_explain_says_what_would_be_refused_now(tmp_path: Path) -> None:
+    yaml = write(tmp_path, budget="{epsilon: 3}", more="analysts: {ana: {epsilon: 1.5}, bob: {}}")
+    other = "SELECT SUM(x) FROM visits"
+    with dpsql.connect(yaml, analyst="ana") as ana, dpsql.connect(yaml, analyst="eve") as eve:
+        assert ana.explain(COUNT).refused is None and "left now: ε = 1.5" in str(ana.explain(COUNT))
+        ana.execute(COUNT)
+        assert ana.explain(COUNT).refused is None  # a repeat
+        assert ana.explain("SELECT 1").refused is None
+        told = ana.explain(other)
+        assert told.left is not None and told.left.epsilon == 0.5
+        assert "analyst 'ana' does not allow this query (DPSQL-400). The largest epsilon that would pass is 0.5" in str(
+            told
+        )
+        with pytest.raises(dpsql.BudgetError, match="DPSQL-400"):
+            ana.execute(other)
+        assert eve.explain(other).to_dict()["refused"] == "DPSQL-403"
+        assert spent(ana) == 1
 
 
 def test_static_failures_and_refusals_are_free(conn: dpsql.Connection[Any]) -> None:
@@ -445,6 +479,8 @@ def test_one_query_may_not_cost_more_than_the_owner_says(tmp_path: Path, account
             conn.execute(
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=2e-8) town, COUNT(*) FROM visits GROUP BY town"
             )
+        told = conn.explain("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=2) COUNT(*) FROM visits")
+        assert "Would be refused now: the cap of one query" in str(told) and told.to_dict()["refused"] == "DPSQL-401"
         assert conn.budget.per_query is not None and conn.budget.per_query.epsilon == 1.5
         assert "one query at most ε = 1.5, δ = 1e-08" in str(conn.budget)
         told_rows = {row[:2]: row[-2:] for row in conn.execute("SHOW BUDGET").fetchall()}
@@ -565,6 +601,8 @@ def test_a_budget_per_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 # --- amounts
 
 BAD = [float("nan"), float("inf"), -1, 0, 1e-320, True, False, "1e", "", "nan", "-1", Decimal("NaN"), 10**7, None, [1]]
+BAD += ["1_0", "\u0661", "0x1", "1/0", "1,5", "1e999", 10**400, Decimal("sNaN"), Decimal("1e-500"), b"1", 1j, object()]
+BAD += [np.float64("nan"), np.float32("inf"), np.bool_(True), np.int64(-1), np.datetime64("NaT"), Fraction(-1, 3)]
 
 
 @pytest.mark.parametrize("value", BAD, ids=repr)
@@ -576,10 +614,28 @@ def test_amounts_that_are_none_never_get_in(tmp_path: Path, conn: dpsql.Connecti
         with pytest.raises(dpsql.Error):
             conn.sub_budget(epsilon=value)
         with pytest.raises(dpsql.Error):
-            dpsql.connect(in_memory("bad amounts", budget={"epsilon": value} if value != 10**7 else -1))
+            dpsql.connect(in_memory("bad amounts", budget={"epsilon": value} if repr(value) != "10000000" else -1))
+        with pytest.raises(dpsql.Error):
+            dpsql.connect(
+                in_memory("bad amounts", max_per_query={"epsilon": value} if repr(value) != "10000000" else 1)
+            )
+        frame = pd.DataFrame({"u": [1]})
+        with pytest.raises(dpsql.Error):
+            dpsql.PrivateFrame(frame, unit="u", max_groups=1, max_rows=1, budget=1, epsilon=value, dataset="bad").sql(
+                "SELECT COUNT(*) FROM df"
+            )
     with pytest.raises(dpsql.Error):
         conn.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=?) COUNT(*) FROM visits", [value])
     assert spent(conn) == 0
+
+
+@pytest.mark.parametrize(
+    "value", [np.float64(0.5), np.float32(0.5), Decimal("0.5"), "0.5", "1/2", Fraction(1, 2), "5e-1"]
+)
+def test_amounts_of_every_kind_are_exact(tmp_path: Path, value: Any) -> None:
+    with dpsql.connect(write(tmp_path), epsilon=value) as conn:
+        assert conn.cost(COUNT).epsilon == 0.5
+        assert conn.sub_budget(epsilon=value).budget.total.epsilon == 0.5
 
 
 # --- cost and acceptance are a function of the question alone
