@@ -34,6 +34,8 @@ def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # 
     along = correlated.with_unit(node, input, context)
     if along is not None:
         return summaries.rule(along, input, [len(along.keys) - 1], context)
+    input = correlated.asked(node, input, context)  # noqa: A001 - the node's own word
+    assert input.private is not None
     return _release(node, input, input.private, context)
 
 

@@ -14,8 +14,9 @@ from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, columns_of, place
-from dpsql.ir.nodes import Aggregate, Join
+from dpsql.ir.nodes import Aggregate, Filter, Join, Limit, SemiJoin, walk
 from dpsql.plan.tracked import Tie, Tracked
+from dpsql.privacy.rules import filters, semijoins
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.units import along_path
 from dpsql.sql import functions
@@ -78,6 +79,52 @@ def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Track
             count *= len(kept)
             domains[key.id] = own.but(keys=kept, because=_because(tie))
     return dataclasses.replace(input, domains=domains)
+
+
+def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+    """The rows whose keys the outer query can ask for, where public rows say which: others would use up a unit's groups.
+
+    Lemma: a semi-join with public rows (semijoins.py), and no row is lost that an outer row can see. Proof: the public
+    relation holds every value of the outer side that a row of the outer relation has: it is what introduced the column
+    there, under those of the filters above it that are about nothing else.
+    """
+    tests: dict[int, tuple[Tracked, list[Expr]]] = {}
+    for f, key in zip(node.key_fields, node.keys, strict=True):
+        tie = context.ties.get(f.id)
+        rows = None if tie is None else _introduced(tie)
+        if tie is not None and rows is not None:
+            test = functions.make("equal", (key, tie.other), at=None)
+            tests.setdefault(id(rows[0]), (rows[1], []))[1].append(test)
+    for rows_asked, equalities in tests.values():
+        if not any(isinstance(part, Filter | SemiJoin | Limit) for part in walk(rows_asked.node)):
+            continue  # all of a table: its values are the keys
+        on = conjunction(equalities)
+        assert on is not None
+        semi = SemiJoin(input.node, rows_asked.node, on, anti=False)
+        input = semijoins.rule(semi, input, rows_asked, context)  # noqa: A001 - the node's own word
+    return input
+
+
+def _introduced(tie: Tie) -> tuple[Tracked, Tracked] | None:
+    """The public relation that the outer side's columns come from, bare, and under the filters that are about it alone."""
+    wanted, found = columns_of(tie.other), tie.outer
+    conditions: list[Expr] = []
+    while found.private is not None:
+        if isinstance(found.node, Filter):
+            conditions.append(found.node.predicate)
+        below = [child for child in found.inputs if wanted <= _ids(child)]
+        if len(below) != 1:
+            return None
+        found = below[0]
+    rows = found
+    for condition in conditions:
+        if columns_of(condition) and columns_of(condition) <= _ids(found):
+            rows = filters.rule(Filter(rows.node, condition), rows)
+    return found, rows
+
+
+def _ids(tracked: Tracked) -> frozenset[int]:
+    return frozenset(f.id for f in tracked.node.fields)
 
 
 def possible(value: Atom, domain: Domain) -> bool:

@@ -73,15 +73,23 @@ def plain_condition(node: exp.Expr, block: Block) -> Expr:
 
 
 def apply(node: Node, found: list[Condition], block: Block) -> Node:
-    """Conditions that tie the tables of FROM go into their joins, then filters, then semi-joins."""
+    """Conditions that tie the tables of FROM go into their joins, then filters, then semi-joins; last come those that use
+    scalar subqueries, so that these are asked for as few rows as possible."""
     node, filters = gathered(node, [condition for condition in found if not isinstance(condition, Semi)])
-    for test in filters:
-        node = Filter(join_scalars(node, [test], block), test)
-    for condition in found:
+    ordered: list[Condition] = [*filters, *(condition for condition in found if isinstance(condition, Semi))]
+    for condition in sorted(ordered, key=lambda one: _uses_scalars(one, block)):
+        test = condition.on if isinstance(condition, Semi) else condition
+        node = join_scalars(node, [test], block)
         if isinstance(condition, Semi):
-            joined = join_scalars(node, [condition.on], block)
-            node = SemiJoin(joined, condition.right, condition.on, condition.anti, condition.at)
+            node = SemiJoin(node, condition.right, test, condition.anti, condition.at)
+        else:
+            node = Filter(node, test)
     return node
+
+
+def _uses_scalars(condition: Condition, block: Block) -> bool:
+    test = condition.on if isinstance(condition, Semi) else condition
+    return not columns_of(test).isdisjoint(block.scalars)
 
 
 def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:

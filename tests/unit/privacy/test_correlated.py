@@ -6,6 +6,7 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.ir.nodes import SemiJoin, walk
 from dpsql.plan.stages import ReleasePlan
 from tests.cases import clinic
 
@@ -64,3 +65,39 @@ def test_along_a_path_it_is_a_summary_of_one_person(replayer: testing.Replayer) 
     with replayer:
         (stage,) = replayer.plan(sql).stages
     assert stage.keys == () and len(stage.measures) == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "loads"),
+    [
+        (f"{HEADS} WHERE floor = 2", 1),
+        (f"{HEADS} WHERE name IN (SELECT name FROM specialties WHERE floor > 1)", 1),
+        (HEADS, 0),  # all of a table: its values are the keys
+        (
+            "SELECT COUNT(*) FROM items i, prices p WHERE i.code = p.code AND p.price > 2 "
+            "AND i.quantity > (SELECT AVG(quantity) FROM items j WHERE j.code = p.code)",
+            1,
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.specialty = v.specialty)",
+            0,
+        ),
+    ],
+)
+def test_rows_that_no_outer_row_asks_for_are_left_out(replayer: testing.Replayer, sql: str, loads: int) -> None:
+    """They would use up the groups that a person may reach."""
+    with replayer:
+        first = replayer.plan(sql).stages[0]
+    assert len(first.loads) == loads
+    assert any(isinstance(node, SemiJoin) for node in walk(first.input)) == bool(loads)
+
+
+def test_a_person_with_many_groups_reaches_those_asked_for() -> None:
+    """max_groups is 2; without the semi-join most of the groups that count would have been dropped."""
+    clean = clinic.clean()
+    clean["visits"] = clean["visits"].assign(patient_id=1, score=range(60))
+    sql = (
+        "SELECT n, (SELECT COUNT(*) FROM visits v WHERE v.score = m.n) AS c FROM numbers m WHERE n % 30 = 10 AND n < 60"
+    )
+    with testing.exact(clinic.CATALOG, source=clinic.source(clean)) as connection:
+        assert connection.execute(sql).fetchall() == [(10, 1), (40, 1)]
