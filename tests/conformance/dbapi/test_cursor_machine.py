@@ -75,7 +75,7 @@ class Cursors(RuleBasedStateMachine):
         sql=st.sampled_from(SELECTS),
         value=st.integers(-5, 5),
         size=st.integers(1, 4),
-        fetches=st.lists(FETCHES, max_size=4),
+        fetches=st.lists(FETCHES, min_size=2, max_size=6),
     )
     def select(self, which: int, sql: str, value: int, size: int, fetches: list[Any]) -> None:
         self.arraysize(which, size)
@@ -191,4 +191,4 @@ def test_any_two_fetches_and_what_they_leave(both: tuple[Any, Any], arraysize: i
 
 
 TestCursors = Cursors.TestCase
-TestCursors.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestCursors.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
