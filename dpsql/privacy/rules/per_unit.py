@@ -125,10 +125,19 @@ def _count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
 
 
 def _count_if(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    """NULL where the condition is known of no row, as in DuckDB, whose COUNT_IF is a sum."""
     hit = functions.make("case", (call.args[0], Literal(1, BIGINT)), at=None)
     most = Fraction(1) if call.distinct else None
     none = Domain(type=BIGINT, interval=Interval(Fraction(0), most), nullable=False)
-    return Made(expr=ask("count", (hit,), BIGINT, none, distinct=call.distinct))
+    hits = ask("count", (hit,), BIGINT, none, distinct=call.distinct)
+    if call.some and not call.filtered and not domain_of(call.args[0], domains).nullable:
+        return Made(expr=hits)
+    known = functions.make(
+        "greater",
+        (ask("count", call.args, BIGINT, none.but(interval=Interval(Fraction(0), None))), Literal(0, BIGINT)),
+        at=None,
+    )
+    return Made(expr=functions.make("case", (known, hits, Literal(None, NULL)), at=None))
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------

@@ -63,6 +63,10 @@ SELECT sex, AVG(LEAST(n, 9)) FROM (SELECT p.patient_id, sex, COUNT(v.visit_id) A
 -- ok
 SELECT COUNT(*) FROM (SELECT patient_id AS who, COUNT(*) AS n FROM visits GROUP BY who) t JOIN patients p ON p.patient_id = t.who WHERE n > 2 AND age < 70
 -- ok
+SELECT COUNT(*), COUNT(c) FROM (SELECT patient_id, COUNT_IF(score > 3) AS c FROM visits GROUP BY patient_id)
+-- ok
+SELECT COUNT(c), SUM(LEAST(c, 3)) FROM (SELECT COUNT_IF(score > 3) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS c FROM visits)
+-- ok
 -- # one row per person and key
 SELECT specialty, AVG(LEAST(n, 5)) FROM (SELECT patient_id, specialty, COUNT(*) AS n FROM visits GROUP BY patient_id, specialty) GROUP BY specialty
 -- ok

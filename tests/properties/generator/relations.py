@@ -35,7 +35,7 @@ SUMMARIES = (
     ("*", "QUANTILE_DISC({A}, 0.25)", True),
 )
 # which value, the last digits, or a HUGEINT that is no longer one
-INEXACT = ("ANY_VALUE", "COUNT_IF", "STDDEV", "VAR_", "AVG", "SUM({I})")
+INEXACT = ("ANY_VALUE", "STDDEV", "VAR_", "AVG", "SUM({I})")
 NAVIGATED = (
     ("I", "ROW_NUMBER() OVER ({W})", False),
     ("*", "LAG({A}) OVER ({W})", True),
@@ -156,12 +156,12 @@ class Relations(Joins):
         few = [form for form in forms if not (self.exact and form[1].startswith(INEXACT))]
         if self.exact and not total:
             few = [form for form in few if "{O}" not in form[1]]
-        return sorted(self.draw.sample(few, min(6, len(few))), key=lambda form: self.used[form[1]])[:2]
+        return sorted(self.draw.sample(few, min(6, len(few))), key=lambda form: self.used[f"inner {form[1]}"])[:2]
 
     def _call(self, rel: Rel, form: tuple[str, str, bool]) -> tuple[str, str, bool]:
         """(letter, SQL, bounded) of an aggregate or window call over columns of the relation."""
         letter, template, bounded = form
-        self.used[template] += 1
+        self.used[f"inner {template}"] += 1
         any_ = self.draw.choice(rel.cols) if rel.cols else Col(sql="1", letter="I", bounded=True)
         if letter == "*":
             letter, bounded = any_.letter, any_.bounded

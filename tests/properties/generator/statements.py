@@ -55,7 +55,7 @@ class Statements:
 
     def _relation(self) -> Rel:
         draw, relations = self.draw, self.relations
-        depth = draw.choice((0, 1, 1, 1, 2, 2, 3) if self.exact else (0, 1, 1, 1, 1, 2))
+        depth = draw.choice((0, 1, 1, 1, 2, 2, 3) if self.exact else (0, 1, 1, 2, 2, 2, 3))
         chance = draw.random()
         if chance < 0.08:
             return self._twice(relations.relation(draw.choice((0, 1)), unit=True))
@@ -114,7 +114,7 @@ class Statements:
     def _release(self, rel: Rel, conditions: Sequence[str]) -> str:
         draw = self.draw
         keys = [self._fill(draw.choice(KEYS), rel) for _ in range(draw.choice((0, 0, 1, 1, 1, 2, 2)))]
-        aggregates = [self._aggregate(rel) for _ in range(draw.choice((1, 2, 2, 3)))]
+        aggregates = [self._aggregate(rel) for _ in range(draw.choice((1, 1, 2, 3)))]
         items = [f"{key} AS g{n}" for n, key in enumerate(keys)] + [f"{a} AS a{n}" for n, a in enumerate(aggregates)]
         options = ""
         if not self.exact and draw.random() < 0.35:

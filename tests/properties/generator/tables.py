@@ -171,8 +171,10 @@ def _kept(rows: Rows, keeps: list[bool]) -> Rows:
 
 def tables(draw: random.Random, *, clean: bool = False, caps: tuple[int, ...] = (1, 1, 2, 3)) -> Tables:
     hostile = draw.choice((0.0, 0.05)) if clean else draw.choice((0.0, 0.05, 0.2))
-    pool: list[Any] = [1, 2, 3, 7, -1, 2**63 - 1] if draw.random() < 0.7 else ["ann", "Ann", "", "é", "b\x00", "1"]
-    names = draw.sample(pool, draw.choice((4, 5, 6)))
+    pool: list[Any] = [1, 2, 3, 7, -1, 0, 2**63 - 1]
+    if draw.random() < 0.3:
+        pool = ["ann", "Ann", "", "é", "b\x00", "1", "e\u0301"]
+    names = draw.sample(pool, draw.choice((5, 6, 7)))
     rows = {
         "p": _people(draw, names[:-1], clean, hostile),
         "v": _visits(draw, names[1:], clean, hostile),
@@ -234,7 +236,8 @@ def _numbers(draw: random.Random, count: int, clean: bool) -> list[Any]:
     """Keys: different ones; else few, so that some belong to several rows and units, and some are NULL."""
     if clean:
         return draw.sample(range(100, 100 + count), count)
-    return [None if draw.random() < 0.1 else draw.randrange(100, 102 + 3 * count // 4) for _ in range(count)]
+    different = draw.choice((2, 1 + count // 3, 2 + 3 * count // 4))
+    return [None if draw.random() < 0.1 else 100 + draw.randrange(different) for _ in range(count)]
 
 
 def _with_twins(draw: random.Random, rows: Rows, clean: bool) -> Rows:
