@@ -77,6 +77,7 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
     if form == "json":
         _put(json.dumps(found.to_dict(), indent=1, ensure_ascii=False), output)
         return Exit.OK
+    zcdp = found.accounting == "zcdp"
     rows = [
         (
             s.analyst,
@@ -87,10 +88,12 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
             s.released,
             float(s.cost.epsilon),
             float(s.cost.delta),
+            *((float(s.cost.rho),) if zcdp else ()),
         )
         for s in found.plans
     ]
-    names = ("analyst", "plan", "tables", "measured", "charges", "released", "epsilon", "delta")
+    amounts = ("epsilon", "delta", "rho") if zcdp else ("epsilon", "delta")
+    names = ("analyst", "plan", "tables", "measured", "charges", "released", *amounts)
     _write(names, rows, mode, output)
     if found.tight is not None:
         say(f"tight total: ε = {found.tight.epsilon:.6g}, δ = {found.tight.delta:.6g}; {found.tight.label}")
