@@ -16,7 +16,7 @@ from dpsql.engine.scratch import Scratch
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.intervals import Widened, has_one_source, widened
 from dpsql.release import Noisy
-from dpsql.result import Intervals, Reckoned, intervals, row_key
+from dpsql.result import Intervals, Reckoned, intervals, row_key, unnamed
 from dpsql.scratch_sql import HUGE, ScratchSql
 from dpsql.sql.bind.context import Ids
 
@@ -30,14 +30,15 @@ MOST_ROWS = 10_000  # of a result whose rows are told apart
 def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     """Privacy.intervals of released rows: of plain measurements at once, of the rest when it is asked for."""
     plain = intervals(plan)
-    settled = all(f.name in plain or f.id in plan.ends for f in plan.final.fields)
+    left_out = unnamed(plan)
+    settled = all(f.name in plain or f.id in left_out for f in plan.final.fields)
     if plan.exact or settled or not has_one_source(plan.final):
         return Intervals(plain)
     return Intervals(plain, lambda: _reckon(plan, noisies, frozenset(plain)))
 
 
 def _reckon(plan: ReleasePlan, noisies: tuple[Noisy, ...], plain: frozenset[str]) -> Reckoned:
-    known = frozenset(f.id for f in plan.final.fields if f.name in plain) | plan.ends
+    known = frozenset(f.id for f in plan.final.fields if f.name in plain) | unnamed(plan)
     found = widened(plan.stages, plan.final, LEVEL, Ids(FAR), skip=known)
     numbers = () if found is None else tuple(at for at in found.shown if found.closed(at))
     if found is None or not numbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -252,11 +253,18 @@ def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
     return part * rounds * _scale(measure, noise, stage) * Fraction(math.log(count * rounds / 0.05))
 
 
+def unnamed(plan: ReleasePlan) -> frozenset[int]:
+    """Columns of the result that no name in a report can mean: ends of intervals, and those whose name others have too."""
+    often = Counter(f.name for f in plan.final.fields)
+    return frozenset(f.id for f in plan.final.fields if f.id in plan.ends or often[f.name] > 1)
+
+
 def intervals(plan: ReleasePlan) -> dict[str, float]:
     """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
     found: dict[str, float] = {}
+    left_out = unnamed(plan)
     for f in plan.final.fields:
-        width = None if f.id in plan.ends else _width(plan.final, f.id, plan)
+        width = None if f.id in left_out else _width(plan.final, f.id, plan)
         if width is not None:
             found[f.name] = float(width)
     return found

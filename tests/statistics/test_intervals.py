@@ -233,6 +233,14 @@ def test_the_reports_half_widths_are_those_of_the_columns(grouped: bool) -> None
             assert found == pytest.approx(widest, abs=0.500001 if item in ("COUNT(*)", "SUM(i)") else 1e-12)
 
 
+def test_a_name_that_two_columns_have_says_nothing() -> None:
+    with dpsql.connect({**CATALOG, "dataset": "names"}, source={"t": FRAME}, epsilon=9) as conn:
+        cursor = conn.execute("SELECT AVG(x) AS a, SUM(x) AS a, COUNT(*) AS n, AVG(x) AS N FROM t")
+        assert cursor.privacy is not None and set(cursor.privacy.intervals) == {"n", "N"}
+        again = conn.execute("SELECT COUNT(*) AS a, SUM(x) AS a FROM t")
+        assert again.privacy is not None and not again.privacy.intervals and "±" not in again._as_text()
+
+
 def test_many_rows_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the widest of each column is worked out in SQL: the same."""
     with dpsql.connect({**CATALOG, "dataset": "many rows"}, source={"t": FRAME}, epsilon=9) as conn:
