@@ -1,0 +1,174 @@
+"""Replay over several tables: joins, unions, per-unit summaries, windows, paths with dirty keys, several stages.
+
+As test_replay.py: on D and on D without one unit the noiseless totals differ in at most L0 groups, by at most the declared
+Δ. What a stage reads of an earlier one is released once, and is the same on both sides. 10,000 pairs in SHARDS parts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpsql.errors import Error
+from dpsql.ir.expr import WindowCall
+from dpsql.ir.expr import walk as walk_expr
+from dpsql.ir.nodes import Aggregate, Join, Node, Noisy, SemiJoin, Window, walk
+from dpsql.ir.scoping import exprs_of
+from dpsql.plan.stages import ReleasePlan, Stage
+from dpsql.query import check
+from dpsql.testing import SALT, Replayer, compare
+from dpsql.user_tables import load_frame
+from tests.properties.generator.draws import fixed_noise
+from tests.properties.generator.statements import ADDITIVE, OTHERS, Statements
+from tests.properties.generator.tables import Tables, arrow, source, tables
+
+SHARDS = 2
+PAIRS = 10_000 // SHARDS
+QUERIES = 30  # for each world
+WINDOWS = (
+    *("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value"),
+    *("last_value", "nth_value", "sum", "count", "min", "max"),
+)
+INNER = ("count", "sum", "min", "max", "bool_or", "bool_and", "quantile_cont", "quantile_disc", "first")
+
+# what must occur, and how often in a shard
+MUST_OCCUR = {
+    **{
+        f"node {name}": 20 for name in ("Scan", "Filter", "Project", "Join", "SemiJoin", "Aggregate", "Window", "SetOp")
+    },
+    **{f"{kind} join {with_}": 10 for kind in ("inner", "left", "right") for with_ in ("public", "private")},
+    "node Loaded": 20,
+    "full join private": 10,
+    "cross join public": 10,
+    **{f"{kind} join {with_}": 10 for kind in ("semi", "anti") for with_ in ("public", "private")},
+    **{f"window {name}": 5 for name in WINDOWS},
+    **{f"summary {name}": 5 for name in INNER},
+    **{f"asked {name.split('(')[0]}": 10 for name in (*ADDITIVE, *OTHERS)},
+    "summary by grouping sets": 5,
+    "grouping sets": 10,
+    "several stages": 20,
+    "reads a stage": 10,
+    "user's table": 10,
+    "second source": 20,
+    "public keys": 50,
+    "private keys": 50,
+    "refused": 1,
+}
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_replay_of_relations(shard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fixed_noise(monkeypatch, shard)
+    draw = random.Random(411 + shard)
+    seen: Counter[str] = Counter()
+    used: Counter[str] = Counter()
+    pairs = 0
+    while pairs < PAIRS or (_missing(seen) and pairs < PAIRS * 5 // 4):
+        one = tables(draw)
+        statements = Statements(draw, used=used)
+        with opened(one, one.rows, tmp_path) as replayer:
+            for _ in range(QUERIES):
+                pairs += _replay(replayer, one, statements.statement(), seen)
+            seen["second source"] += _second_source(replayer, one, statements, draw, tmp_path)
+    assert not _missing(seen), pairs
+
+
+def _missing(seen: Counter[str]) -> dict[str, int]:
+    return {what: seen[what] for what, least in MUST_OCCUR.items() if seen[what] < least}
+
+
+def opened(one: Tables, rows: object, folder: Path) -> Replayer:
+    replayer = Replayer(one.catalog, source(rows, one.form, folder), threads=1)  # type: ignore[arg-type]
+    load_frame(replayer.session, "mine", arrow(one.mine))
+    return replayer
+
+
+def _replay(replayer: Replayer, one: Tables, sql: str, seen: Counter[str]) -> int:
+    """The number of pairs compared; 0 where the statement is refused."""
+    try:
+        plan = replayer.plan(sql)
+        scratch = check(replayer.session, plan)
+    except Error as refused:
+        assert refused.code < "DPSQL-2", (sql, refused)  # a refusal is a matter of SQL, never a surprise
+        seen["refused"] += 1
+        return 0
+    pairs = 0
+    try:
+        for stage in plan.stages:
+            lines = replayer.replay_stage(stage, scratch)
+            broken = [line for line in lines if not line.holds]
+            assert not broken, f"{sql}\n{one}\n{broken}"
+            pairs += len(lines)
+            if stage is not plan.stages[-1]:
+                replayer.answer(stage, scratch)
+    finally:
+        scratch.drop(replayer.session.scratch)
+    _count(plan, sql, seen)
+    return pairs
+
+
+def _count(plan: ReleasePlan, sql: str, seen: Counter[str]) -> None:
+    seen["several stages"] += len(plan.stages) > 1
+    seen["grouping sets"] += any(stage.level is not None for stage in plan.stages)
+    seen["user's table"] += "mine AS" in sql
+    seen.update(f"asked {name.split('(')[0]}" for name in {*ADDITIVE, *OTHERS} if name.split("(")[0] + "(" in sql)
+    for stage in plan.stages:
+        seen["reads a stage"] += any(isinstance(leaf, Noisy) for load in stage.loads for leaf in walk(load))
+        if stage.keys:
+            seen["public keys" if stage.public_keys else "private keys"] += 1
+        seen.update(set(_parts(stage.input)))
+
+
+def _parts(relation: Node) -> Iterator[str]:
+    for node in walk(relation):
+        yield f"node {type(node).__name__}"
+        match node:
+            case Join():
+                yield f"{node.kind} join {_with(node)}"
+            case SemiJoin():
+                yield f"{'anti' if node.anti else 'semi'} join {_with(node)}"
+            case Aggregate():
+                yield from (f"summary {call.function}" for call in node.calls)
+                if node.sets is not None:
+                    yield "summary by grouping sets"
+            case Window():
+                calls = (part for expr in exprs_of(node) for part in walk_expr(expr))
+                yield from (f"window {call.function}" for call in calls if isinstance(call, WindowCall))
+
+
+def _with(node: Join | SemiJoin) -> str:
+    """Whether private rows meet private ones: then both sides read tables."""
+    sides = [any(type(leaf).__name__ == "Scan" for leaf in walk(side)) for side in (node.left, node.right)]
+    return "private" if all(sides) else "public"
+
+
+def _second_source(replayer: Replayer, one: Tables, statements: Statements, draw: random.Random, folder: Path) -> int:
+    """D′ as a source of its own, without all rows that are the unit's alone: the same plan, and the totals of replay."""
+    units = one.units()
+    if not units:
+        return 0
+    unit, sql = draw.choice(units), statements.statement()
+    (folder / "second").mkdir(exist_ok=True)
+    with opened(one, one.without(unit), folder / "second") as other:
+        first, second = _planned(replayer, sql), _planned(other, sql)
+        assert first == second, (sql, one)
+        if isinstance(first, str):
+            return 0
+        stage: Stage = first.stages[0]
+        ours = replayer.totals(stage, check(replayer.session, first), salt=SALT, without=unit)
+        theirs = other.totals(stage, check(other.session, first), salt=SALT)
+        assert compare(unit, stage, ours, theirs).changed_groups == 0, (sql, one, unit)
+    return 1
+
+
+def _planned(replayer: Replayer, sql: str) -> ReleasePlan | str:
+    try:
+        plan = replayer.plan(sql)
+        check(replayer.session, plan)
+    except Error as error:
+        return str(error)
+    return plan
