@@ -25,11 +25,13 @@ CAPS = ((1, 1), (2, 2))
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A relation with the columns world, u, k, v; what rows a unit has in it; rows: how many times max_rows its cap is."""
+    """A relation with the columns world, u, k, v; what rows a unit has in it; how many times max_rows its cap is; unit: u
+    is known to be the unit."""
 
     sql: str
     rows: Callable[[Unit], list[Row]]
     times: int = 1
+    unit: bool = True
 
 
 def joined(unit: Unit) -> list[Row]:
@@ -56,6 +58,12 @@ def rising_pairs(unit: Unit) -> list[Row]:
         met = [w for _, w in unit if v is not None and w is not None and v < w]
         found += [(k, w) for w in met] or [(k, None)]
     return found
+
+
+def full(unit: Unit) -> list[Row]:
+    """x FULL JOIN y on the unit and x.v < y.v: rows of y that meet none are left, too."""
+    known = [v for _, v in unit if v is not None]
+    return rising_pairs(unit) + [(k, v) for k, v in unit if v is None or not any(w < v for w in known)]
 
 
 def twice(unit: Unit) -> list[Row]:
@@ -123,6 +131,12 @@ SHAPES = {
     "left self-join": Shape(
         "SELECT x.world, x.u, x.k, y.v FROM t x LEFT JOIN t y ON x.u = y.u AND x.v < y.v", rising_pairs
     ),
+    "full self-join": Shape(
+        "SELECT COALESCE(x.world, y.world) AS world, COALESCE(x.k, y.k) AS k, y.v"
+        " FROM t x FULL JOIN t y ON x.u = y.u AND x.v < y.v",
+        full,
+        unit=False,
+    ),
     "union": Shape("SELECT world, u, k, v FROM t UNION ALL SELECT world, u, k, v FROM t WHERE v > 0", twice, 2),
     "histogram": Shape(
         f"SELECT world, u, CASE WHEN COUNT(*) > 1 THEN 'b' ELSE 'a' END AS k, {BETWEEN.format('SUM(v)')} AS v"
@@ -156,7 +170,7 @@ def test_every_tiny_world_of_a_relation(name: str) -> None:
     for caps in CAPS:
         described = tiny.catalog("integer", caps, KEYS, len(every))
         described["tables"]["b"] = {"public": True, "columns": {"k": "text", "r": bounded()}}
-        check(described, given, f"({shape.sql}) AS q", derived, (caps[0], caps[1] * shape.times))
+        check(described, given, f"({shape.sql}) AS q", derived, (caps[0], caps[1] * shape.times), unit=shape.unit)
 
 
 def public() -> pa.Table:
@@ -201,97 +215,3 @@ def answers(connection: Any, relation: str, count: int, rules: list[int]) -> dic
             for number, cell in zip(numbers, cells, strict=True):
                 found[number][at][key] = cell
     return found
-
-
-# --- paths ------------------------------------------------------------------------------------------------------------
-
-Key = int | None
-Owner = tuple[Key, ...]  # the keys of a unit's rows of `o`
-Item = tuple[Key, str, Value]  # its foreign key, k, v
-ITEM_VALUES: tuple[Value, Value] = (-4, 3)
-
-
-def path_worlds() -> list[tuple[tuple[Owner, ...], tuple[Item, ...]]]:
-    """At most two units, each with at most two rows of the keys 0, 1 and NULL (also both the same); at most two items."""
-    owners: list[Owner] = [(), *((k,) for k in (0, 1, None)), *itertools.combinations_with_replacement((0, 1), 2)]
-    items: list[Item] = [(key, k, v) for key in (0, 1) for k in KEYS for v in ITEM_VALUES] + [
-        (None, "a", 3),
-        (2, "b", 3),
-    ]
-    rows = [(), *((item,) for item in items), *itertools.combinations_with_replacement(items, 2)]
-    return list(itertools.product(itertools.combinations_with_replacement(owners, 2), rows))
-
-
-def reached(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
-    """An item counts once for each unit that owns its key, however often."""
-    return [tuple((k, v) for key, k, v in items if key is not None and key in owner) for owner in owners]
-
-
-def met(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
-    """Joined with the owner's rows, an item stands once for each of them."""
-    return [tuple((k, v) for key, k, v in items for own in owner if own == key is not None) for owner in owners]
-
-
-def kept(owners: Sequence[Owner], items: Sequence[Item]) -> list[Unit]:
-    """Owners' rows LEFT JOIN items: rows that meet none stay, under the key 'b'."""
-    found: list[Unit] = []
-    for owner in owners:
-        rows: list[Row] = []
-        for own in owner:
-            rows += [(k, v) for key, k, v in items if own is not None and key == own] or [("b", None)]
-        found.append(tuple(rows))
-    return found
-
-
-PATHS: dict[str, tuple[str, Callable[..., list[Unit]], bool]] = {
-    "path": ("i", reached, False),
-    "join that serves as the path": (
-        "(SELECT i.world, u, i.k, v FROM i JOIN o ON i.id = o.id) AS q",
-        met,
-        True,
-    ),
-    "join with the path kept": (
-        "(SELECT o.world, u, COALESCE(i.k, 'b') AS k, v FROM o LEFT JOIN i ON i.id = o.id) AS q",
-        kept,
-        True,
-    ),
-    "exists along the path": (
-        "(SELECT i.* FROM i WHERE EXISTS (SELECT 1 FROM o WHERE o.id = i.id)) AS q",
-        reached,
-        False,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_every_tiny_world_of_a_path(name: str) -> None:
-    """Also with one key that two units own: its items are items of both."""
-    every = path_worlds()
-    relation, rows, unit = PATHS[name]
-    derived = [rows(owners, items) for owners, items in every]
-    for caps in CAPS:
-        described = tiny.catalog("integer", caps, KEYS, len(every))
-        columns = described["tables"].pop("t")["columns"]
-        own = {"max_groups": caps[0], "max_rows": caps[1]}
-        ends = {"world": columns["world"], "id": "integer"}
-        described["tables"]["o"] = {"unit": "u", **own, "columns": {**ends, "u": "integer"}}
-        path = {"through": "o", "on": {"id": "id"}}
-        described["tables"]["i"] = {"unit": path, **own, "columns": {**ends, "k": columns["k"], "v": columns["v"]}}
-        check(described, path_tables(every), relation, derived, caps, unit=unit)
-
-
-def path_tables(every: Sequence[tuple[Sequence[Owner], Sequence[Item]]]) -> dict[str, pa.Table]:
-    def named(at: int, key: Key) -> Key:
-        return None if key is None else 10 * at + key
-
-    owners = [
-        (at, 2 * at + n, named(at, key)) for at, (us, _) in enumerate(every) for n, u in enumerate(us) for key in u
-    ]
-    items = [(at, named(at, key), k, v) for at, (_, rows) in enumerate(every) for key, k, v in rows]
-    return {"o": _table(("world", "u", "id"), owners), "i": _table(("world", "id", "k", "v"), items)}
-
-
-def _table(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
-    types = {name: pa.string() if name == "k" else pa.int64() for name in names}
-    columns = zip(names, zip(*rows, strict=True), strict=True)
-    return pa.table({name: pa.array(list(cells), types[name]) for name, cells in columns})
