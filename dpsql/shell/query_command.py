@@ -77,6 +77,7 @@ def query(metadata: str | None, **given: Any) -> int:
 
 def converse(connection: Any, given: dict[str, Any]) -> int:
     """The conversation of one connection: a script's, or a person's at a prompt."""
+    from dpsql.shell.opening import belongs_to
     from dpsql.shell.output import BY_NAME
     from dpsql.shell.prompt import ask_on_terminal, loop, terminal_reader, welcome
     from dpsql.shell.results import Results
@@ -84,7 +85,11 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
 
     shell = Shell(
         connection=connection,
-        results=Results(mode=BY_NAME.get(given["mode"] or ""), path=given["output"]),
+        results=Results(
+            mode=BY_NAME.get(given["mode"] or ""),
+            path=given["output"],
+            kept=lambda path: belongs_to(connection.catalog, path),
+        ),
         quiet=given["quiet"],
         timing=given["timing"],
         dry_run=given["dry_run"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +23,12 @@ class Results:
     apart: a blank line between two results for people; not at a prompt, which keeps them apart by itself.
     """
 
-    def __init__(self, *, mode: Mode | None = None, path: Path | None = None) -> None:
+    def __init__(
+        self, *, mode: Mode | None = None, path: Path | None = None, kept: Callable[[Path], bool] = lambda path: False
+    ) -> None:
+        """kept: whether a path must not be written over: the metadata, its ledger, the data."""
         self.mode = mode
+        self._kept = kept
         self._path: Path | None = None
         self.apart = True
         self._written = 0
@@ -33,6 +37,10 @@ class Results:
     def to(self, path: Path | None) -> None:
         """From now on into this file, begun anew; None: to standard output."""
         if path is not None:
+            if self._kept(path):
+                raise InterfaceError(
+                    f"{path} is the metadata, its ledger or its data", code=622, fix="Name another file."
+                )
             try:
                 path.write_bytes(b"")
             except OSError as error:

@@ -135,6 +135,20 @@ def test_output_goes_into_a_file_in_the_files_own_mode(run: Run, here: Path) -> 
     assert run(HOSPITAL, "-o", "none/r.csv", "-c", "SELECT 1").code == Exit.FAILED
 
 
+@pytest.mark.parametrize(
+    "path",
+    [HOSPITAL, f"{HOSPITAL}.ledger", "data/hospital/visits.parquet", "metadata/../metadata/hospital.yaml"],
+)
+def test_results_never_go_over_the_data_its_metadata_or_its_ledger(run: Run, here: Path, path: str) -> None:
+    run(HOSPITAL, "-q", "-c", BY_SPECIALTY)
+    before = (here / path).read_bytes()
+    done = run(HOSPITAL, "-o", path, "-c", "SELECT 1")
+    assert done.code == Exit.FAILED and "DPSQL-622" in done.err
+    assert "DPSQL-622" in run(HOSPITAL, "-c", f".output {path}").err
+    assert (here / path).read_bytes() == before
+    assert run(HOSPITAL, "-o", "data.csv", "-q", "-c", "SELECT 1").code == Exit.OK
+
+
 def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
     assert "written to n.csv" in run(HOSPITAL, "-o", "n.csv", "-c", "SELECT 1").err
     assert "written" not in run(HOSPITAL, "-c", "SELECT 1").err
