@@ -134,8 +134,9 @@ def _largest(account: Account, ceiling: Ceiling, cost: Cost) -> Fraction:
     """The largest ε for which the same query with the same δ passes this ceiling; 0 if no ε does. Rounded down.
 
     approx: what is left, because ε is charged as asked. zcdp, no Gaussian noise (δ is the thresholds' alone): ρ grows
-    as ε², so ε·√(left/asked). zcdp, Gaussian noise: a query is charged the largest ρ whose tight ε is within its ε, so
-    the tight ε of the ρ that is left.
+    as ε², so ε·√(left/asked). zcdp, Gaussian noise: the ρ of a share of ε is the largest whose tight ε is within it. From ε
+    down to ε′ that falls by less than (ε′/ε)², the more so the larger the share; so a query of Gaussian noise alone falls
+    least, and one with choices among candidates beside it passes where it does: the tight ε of ρ(ε)·left/asked.
     """
     (main, spent), (other, other_spent) = _pairs(account, ceiling, ceiling.spent)
     asked, asked_delta = (used for _, used in _pairs(account, ceiling, cost))
@@ -156,7 +157,8 @@ def _largest_zcdp(cost: Cost, left: Fraction) -> Fraction:
     gaussian_delta = cost.delta - cost.delta_keys
     if gaussian_delta <= 0 or left == 0:
         return pure
-    return min(cost.epsilon, Fraction(_down(loss.epsilon_of_rho(left, gaussian_delta))))
+    alone = loss.rho_for(cost.epsilon, gaussian_delta) * min(Fraction(1), left / cost.rho)
+    return min(cost.epsilon, Fraction(_down(loss.epsilon_of_rho(alone, gaussian_delta))))
 
 
 def _down(value: float | Fraction) -> str:

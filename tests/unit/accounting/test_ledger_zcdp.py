@@ -92,6 +92,28 @@ def test_the_largest_epsilon_said_passes_and_more_does_not(tmp_path: Path, make:
     assert ledger.quote(make(str(largest * Fraction("1.0001")))) is not None  # type: ignore[operator]  # a lambda
 
 
+@pytest.mark.parametrize("part", ["0.05", "1/3", "2/3", "0.99"])
+@pytest.mark.parametrize("max_groups", [1, 2, 50])
+@pytest.mark.parametrize("asked", ["0.3", "2", "20"])
+def test_the_largest_epsilon_said_passes_for_choices_beside_gaussian_noise(
+    tmp_path: Path, part: str, max_groups: int, asked: str
+) -> None:
+    """The ledger knows their sum alone: a part of ε buys Gaussian noise, the rest is for permute-and-flip."""
+
+    def mixed(epsilon: Fraction) -> Cost:
+        delta = Fraction(1, 10**8)
+        rho = loss.rho_for(epsilon * Fraction(part), delta)
+        rho += loss.rho_of_laplace(epsilon * (1 - Fraction(part)), max_groups)
+        return Cost(epsilon=epsilon, delta=delta, rho=rho, delta_keys=Fraction(0))
+
+    ledger = Ledger.open(tmp_path / "a.ledger", replace(ACCOUNT, epsilon=Fraction(1, 10)))
+    ledger.reserve(charge(laplace("0.005")))
+    with pytest.raises(OverBudget) as caught:
+        ledger.reserve(charge(mixed(Fraction(asked))))
+    assert caught.value.largest_epsilon > 0
+    assert ledger.quote(mixed(caught.value.largest_epsilon)) is None
+
+
 def test_analysts_and_sub_budgets_in_rho(tmp_path: Path) -> None:
     account = Account(
         dataset="z",
