@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Filter
 from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules.narrowing import narrowed
@@ -21,4 +22,13 @@ def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's ow
         domains=narrowed(node.predicate, input.domains),
         private=input.private,
         origins=input.origins,
+        bare=None if input.bare is None else _bare(input.bare, predicate),
     )
+
+
+def _bare(rows: Tracked, predicate: Expr) -> Tracked | None:
+    """The filter below the join that finds the unit."""
+    if not columns_of(predicate) <= {f.id for f in rows.node.fields}:
+        return None
+    domains = narrowed(predicate, rows.domains)
+    return Tracked(node=Filter(rows.node, predicate), inputs=(rows,), domains=domains, private=rows.private)

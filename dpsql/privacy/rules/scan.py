@@ -122,7 +122,7 @@ def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Dom
         private=Private(unit=unit, same=frozenset({unit.id}), caps=_caps(spec, node), tables=(spec.name,)),
     )
     whole = _drop_keys(join, node.fields, context)
-    return dataclasses.replace(whole, origins=_origins(node, spec), bare=Tracked(node=node, domains=domains))
+    return dataclasses.replace(whole, origins=_origins(node, spec), bare=own_rows)
 
 
 def path_keys(through: TableSpec, columns: tuple[str, ...], context: TrackContext) -> Tracked:

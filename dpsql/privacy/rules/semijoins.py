@@ -9,7 +9,7 @@ from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules import filters, order
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.narrowing import narrowed
-from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
+from dpsql.privacy.rules.units import along_path, reaches, refuse_mixing, same_unit, with_units_equal
 from dpsql.sql import functions
 from dpsql.sql.bind.gather import conjunction, conjuncts
 
@@ -41,6 +41,8 @@ def _one(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
     if right.private is not None and not same_unit(node.on, left, right):
         if not along_path(node.on, left, right, context.catalog):
             raise refuse_mixing(left, right, place(node.on) or node.at, context.catalog)
+        if right.bare is not None and reaches(node.on, left, right, context.catalog):
+            return _joined(left, right.bare, on, node)  # every row that matches has the unit: no need to find it
         on = with_units_equal(on, left.private, right.private)
     return _joined(left, right, on, node)
 

@@ -51,6 +51,16 @@ def same_unit(on: Expr | None, left: Tracked, right: Tracked) -> bool:
 def along_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
     """The condition equates all columns of a declared unit path: from either side to the other, or of both sides' paths
     to the same columns of a third table."""
+    return reaches(on, left, right, catalog) or reaches(on, right, left, catalog)
+
+
+def reaches(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
+    """The condition equates all columns of the right side's unit path with those that it goes to in the left one, or with
+    those of the left one's own path to the same columns.
+
+    Lemma: a row of the right side's table that satisfies it has the left row's unit among its own. Proof: with the columns
+    of u's own row (or what u's row finds its unit by) equal to the path's, the path finds u for the right row, too.
+    """
     pairs = column_pairs(on, left, right)
     origins = [(left.origins.get(a), right.origins.get(b)) for a, b in pairs]
     known = {(_folded(a), _folded(b)) for a, b in origins if a is not None and b is not None}
@@ -59,7 +69,6 @@ def along_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog)
         links
         for one, other in ends
         for links in (
-            _steps(one, catalog).get(other),
             _reversed(_steps(other, catalog).get(one)),
             _meeting(_steps(one, catalog), _steps(other, catalog)),
         )
