@@ -23,16 +23,23 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
     if threading.current_thread() is not threading.main_thread():
         return work()
     outcome = _Outcome(work)
-    interrupted = False
-    threading.Thread(target=outcome.find, daemon=True).start()
-    # An event of our own: an interrupted Thread.join takes the thread for ended (CPython 3.11).
-    while not outcome.found.is_set():
+    thread = threading.Thread(target=outcome.find, daemon=True)
+    launched = interrupted = False
+    while True:
         try:
-            outcome.found.wait(_AGAIN_AFTER_SECONDS if interrupted else None)
+            if not launched:
+                launched = True
+                thread.start()
+            # An event of our own: an interrupted Thread.join takes the thread for ended (CPython 3.11). Never without a
+            # time limit: a signal that comes just before the wait begins would be seen only after it.
+            while not outcome.found.wait(_AGAIN_AFTER_SECONDS):
+                if interrupted:
+                    interrupt()  # again and again: one that comes between two statements is lost
+            break
         except KeyboardInterrupt:
+            if outcome.claim():
+                raise  # it has not begun and never will: work is not left running with nobody waiting for it
             interrupted = True
-        if interrupted and not outcome.found.is_set():
-            interrupt()  # again and again: one that comes between two statements is lost
     if interrupted:
         raise KeyboardInterrupt
     return outcome.get()
@@ -41,11 +48,18 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
 class _Outcome(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
         self.found = threading.Event()
+        self._claimed = threading.Lock()
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
 
+    def claim(self) -> bool:
+        """Whether this caller is the first: the thread, which then works, or who has given it up."""
+        return self._claimed.acquire(blocking=False)
+
     def find(self) -> None:
+        if not self.claim():
+            return
         try:
             self._result.append(self._work())
         except BaseException as error:  # it is raised again where it was asked for

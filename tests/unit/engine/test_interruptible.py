@@ -53,3 +53,23 @@ def test_another_thread_works_by_itself() -> None:
     asking.start()
     asking.join()
     assert seen == [asking]
+
+
+def test_at_any_moment(draws: int = 40) -> None:
+    """An interrupt while the thread starts, as it begins to wait, or later: work has ended, or it never began."""
+    for draw in range(draws):
+        asked = threading.Event()
+        begun: list[bool] = []
+        ended: list[bool] = []
+
+        def work(asked: threading.Event = asked, begun: list[bool] = begun, ended: list[bool] = ended) -> None:
+            begun.append(True)
+            asked.wait()
+            ended.append(True)
+
+        timer = threading.Timer(0.002 * draw / draws, os.kill, (os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            interruptible(work, asked.set)
+        timer.join()
+        assert begun == ended
