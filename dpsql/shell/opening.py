@@ -102,14 +102,14 @@ def belongs_to(catalog: Catalog, path: Path) -> bool:
 
 def _places(table: TableSpec) -> Sequence[Path]:
     """The paths and globs of a table's source."""
-    from dpsql.engine.sources import Database, Files
+    from dpsql.catalog.model import DatabaseSource, FileSource
 
     match table.source:
-        case Files(paths=paths):
+        case FileSource(paths=paths):
             return paths
-        case Database(path=path):
-            return (path,)
-        case _:
+        case DatabaseSource(database=database):
+            return (database,)
+        case None:
             return ()
 
 

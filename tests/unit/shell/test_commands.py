@@ -23,7 +23,7 @@ from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import Cost
 from dpsql.shell import voice
-from dpsql.shell.opening import ledger_path
+from dpsql.shell.opening import belongs_to, ledger_path
 from dpsql.shell.voice import Exit, exit_code
 from tests.unit.shell.conftest import Run
 
@@ -147,6 +147,19 @@ def test_results_never_go_over_the_data_its_metadata_or_its_ledger(run: Run, her
     assert "DPSQL-622" in run(HOSPITAL, "-c", f".output {path}").err
     assert (here / path).read_bytes() == before
     assert run(HOSPITAL, "-o", "data.csv", "-q", "-c", "SELECT 1").code == Exit.OK
+
+
+def test_databases_folders_and_globs_are_data_too(here: Path) -> None:
+    text = (here / HOSPITAL).read_text().replace("../data/hospital/visits.parquet", "{}")
+    for source, inside in (
+        ("{database: ../d.duckdb, table: main.visits}", "d.duckdb"),
+        ("../rows/*.parquet", "rows/new.parquet"),
+        ("[../a.parquet, ../b.parquet]", "b.parquet"),
+    ):
+        (here / "metadata" / "other.yaml").write_text(text.replace("{}", source, 1))
+        catalog = dpsql.load_catalog(here / "metadata" / "other.yaml")
+        assert belongs_to(catalog, Path(inside)) and belongs_to(catalog, Path("metadata/other.yaml")), source
+        assert not belongs_to(catalog, Path("result.parquet"))
 
 
 def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
