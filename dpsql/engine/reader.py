@@ -6,6 +6,7 @@ Each table t is two views with predictable names: source."t" has the source's ow
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import duckdb
 from dpsql.engine import csv_lines, files
 from dpsql.engine.failures import Failure, classify
 from dpsql.engine.hardening import Hardened, Limits
-from dpsql.engine.quoting import fold, quote_identifier, quote_text
+from dpsql.engine.quoting import fold, quote_identifier, quote_list, quote_text
 from dpsql.engine.snapshot import refuse, snapshot
 from dpsql.engine.sources import Column, Database, Files, Frame, Source
 from dpsql.errors import SourceError
@@ -104,6 +105,8 @@ class Reader:
             raise SourceError(
                 f"table {table}: {what} cannot be read as Parquet", code=302, fix="Check the file, or its `source:`."
             )
+        raising = self._raising_columns(paths)
+        columns = tuple(dataclasses.replace(c, type=raising.get(fold(c.name), c.type)) for c in columns)
         folded = {fold(name) for name in source.exact_text}
         exact = frozenset(c.name for c in columns if c.type == "VARCHAR" and fold(c.name) in folded)
         number = files.parquet_row_number(frozenset(fold(column.name) for column in columns))
@@ -112,6 +115,13 @@ class Reader:
             return files.parquet_item(column, exact_text=column.name in exact)
 
         self._publish(table, columns, text, row_number=number, item=item)
+
+    def _raising_columns(self, paths: tuple[Path, ...]) -> dict[str, str]:
+        nodes = self._database.connection.execute(
+            "SELECT name, num_children, logical_type, converted_type FROM parquet_schema("
+            f"{quote_list(str(path) for path in paths)})"
+        ).fetchall()
+        return files.raising_columns(nodes)
 
     def _open_csv(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
         select, names = csv_lines.read_csv(table, source, paths)

@@ -48,6 +48,10 @@ def _of_table(table: TableSpec, there: dict[str, Column]) -> Iterator[Difference
         found = there.get(fold(column.name))
         if found is None:
             yield Difference(text=f'{table.name}: the source has no column "{column.name}"', breaks=True)
+        elif found.type.startswith("PARQUET "):
+            what = found.type.removeprefix("PARQUET ").lower()
+            text = f'{table.name}: "{column.name}" holds {what} in Parquet, which is refused; `dpsql help errors`, 307'
+            yield Difference(text=text, breaks=True)
         elif not _fits(column, found.type, is_csv=_is_csv(table)):
             yield Difference(
                 text=f'{table.name}: "{column.name}" is {column.type} here and {found.type} in the source: '

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import json
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpsql
@@ -45,8 +47,6 @@ SQL = (
 
 def catalog(folder: Path, source: object = None, **table: object) -> Path:
     """A YAML file (JSON is YAML) beside the data."""
-    import json
-
     spec = {"unit": "u", "max_groups": 100, "max_rows": 100, "columns": COLUMNS, **table}
     if source is not None:
         spec["source"] = source
@@ -250,3 +250,33 @@ def test_a_database_that_another_process_writes_to(tmp_path: Path) -> None:
         holder.wait()
         holder.stdout.close()
     assert answers(path)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.6"])
+def test_parquet_that_one_cell_could_stop(version: str, tmp_path: Path) -> None:
+    """Milliseconds and times of day: DuckDB raises for some. Refused by the schema alone, not by what the rows hold."""
+    table = pa.table(
+        {
+            "u": ["a"],
+            "nested": pa.array([{"moment": dt.datetime(2020, 1, 1)}], pa.struct([("moment", pa.timestamp("ms"))])),
+            "moment": pa.array([0], pa.int64()).view(pa.timestamp("us")),
+            "milli": pa.array([0], pa.int64()).view(pa.timestamp("ms")),
+            "clock": pa.array([0], pa.int64()).view(pa.time64("us")),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet", version=version)
+
+    def count(column: str, type_: str) -> object:
+        columns = {"u": "text", column: type_}
+        spec = {"source": "t.parquet", "unit": "u", "max_groups": 1, "max_rows": 1, "columns": columns}
+        shared = {"source": "t.parquet", "public": True, "columns": columns}
+        catalog = {"dataset": "s", "unit": "p", "budget": {"epsilon": 9}, "tables": {"t": spec, "p": shared}}
+        (tmp_path / "c.yaml").write_text(json.dumps(catalog))
+        with exact(tmp_path / "c.yaml") as connection:
+            assert connection.execute(f"SELECT COUNT({column}) FROM p").fetchall() == [(1,)]
+            return connection.execute(f"SELECT COUNT({column}) FROM t").fetchall()
+
+    assert count("moment", "timestamp") == [(1,)]
+    for column, type_ in (("milli", "timestamp"), ("clock", "text")):
+        with pytest.raises(dpsql.Error, match=f'307.*"{column}"'):
+            count(column, type_)

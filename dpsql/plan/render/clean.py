@@ -61,6 +61,15 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
             code=307,
             fix="Declare plain columns only; unnest it in the source.",
         )
+    if actual.startswith("PARQUET ") and not spec.public:  # a public row may be talked about
+        raise SourceError(
+            f'table {spec.name}: column "{declared.name}" holds {actual.removeprefix("PARQUET ").lower()} in Parquet',
+            code=307,
+            why="DuckDB stops with an error at a value out of range: one row would decide whether a query is answered.",
+            fix="Write the file again with microseconds, as DuckDB does: COPY (FROM 'old.parquet') TO 'new.parquet'."
+            if "MILLI" in actual
+            else "Write the file again with the time as text or as seconds.",
+        )
     if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
