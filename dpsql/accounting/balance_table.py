@@ -13,7 +13,7 @@ from dpsql.accounting.account import Account, Amount, Balance
 Row = tuple[str | float | None, ...]
 CONVERTED = ("epsilon", "delta")
 ENFORCED = ("rho", "delta_keys")
-PER_QUERY = "per query"
+PER_QUERY = "max per query"
 
 
 def columns(account: Account) -> tuple[str, ...]:

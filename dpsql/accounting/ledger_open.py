@@ -121,7 +121,12 @@ def _is_looser(new: Account, old: Account) -> bool:
 
 def _changed(before: str, after: str) -> str:
     old, new = json.loads(before), json.loads(after)
-    parts = [f"{key} from {json.dumps(old[key])} to {json.dumps(new[key])}" for key in new if old.get(key) != new[key]]
+    said = {"per_query": "max_per_query"}  # as the catalog calls it
+    parts = [
+        f"{said.get(key, key)} from {json.dumps(old[key])} to {json.dumps(new[key])}"
+        for key in new
+        if old.get(key) != new[key]
+    ]
     return f"the budget's account changed ({'; '.join(parts)}); what was spent stays spent"
 
 

@@ -48,7 +48,7 @@ class Report:
             "dataset": self.dataset,
             "accounting": self.accounting,
             "per": self.per,
-            "per_query": None
+            "max_per_query": None
             if self.per_query is None
             else _amount(Amount(epsilon=self.per_query[0], delta=self.per_query[1])),
             "accounts": [

@@ -31,21 +31,21 @@ Amountlike = int | float | str | Decimal | Fraction
 class Budget:
     """total, spent and left, each with .epsilon and .delta (None: not limited); the same for each analyst.
 
-    per_query: the most a single query may cost; None without such a cap. Under `accounting: zcdp` the .rho and .delta_keys
-    of total, spent and left are what is enforced; .epsilon and .delta are converted from them, for the reader.
+    max_per_query: the most a single query may cost; None without such a cap. Under `accounting: zcdp` the .rho and
+    .delta_keys of total, spent and left are what is enforced; .epsilon and .delta are converted from them, for the reader.
     """
 
     total: CostReport
     spent: CostReport
     left: CostReport
     per_analyst: Mapping[str, Budget] = field(default_factory=lambda: MappingProxyType({}))
-    per_query: CostReport | None = None
+    max_per_query: CostReport | None = None
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        most = "" if self.per_query is None else f"; one query at most {self.per_query}"
+        most = "" if self.max_per_query is None else f"; one query at most {self.max_per_query}"
         lines = [f"total {self.total}; spent {self.spent}; left {self.left}{most}"]
         return "\n".join([*lines, *(f"  {name}: {budget}" for name, budget in self.per_analyst.items())])
 
@@ -192,7 +192,7 @@ class Connection(Generic[Row]):
         if ledger is None:
             nothing = CostReport(epsilon=None, delta=None)
             return Budget(total=nothing, spent=CostReport(epsilon=0.0, delta=0.0), left=nothing)
-        return replace(budget_of(ledger.balance()), per_query=_cap_report(ledger.account.per_query))
+        return replace(budget_of(ledger.balance()), max_per_query=_cap_report(ledger.account.per_query))
 
     def sub_budget(self, epsilon: Amountlike | None = None, delta: Amountlike | None = None) -> Connection[Row]:
         """A connection that can spend at most this much of the budget, for code that shall not spend more.

@@ -481,10 +481,10 @@ def test_one_query_may_not_cost_more_than_the_owner_says(tmp_path: Path, account
             )
         told = conn.explain("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=2) COUNT(*) FROM visits")
         assert "Would be refused now: the cap of one query" in str(told) and told.to_dict()["refused"] == "DPSQL-401"
-        assert conn.budget.per_query is not None and conn.budget.per_query.epsilon == 1.5
+        assert conn.budget.max_per_query is not None and conn.budget.max_per_query.epsilon == 1.5
         assert "one query at most ε = 1.5, δ = 1e-08" in str(conn.budget)
         told_rows = {row[:2]: row[-2:] for row in conn.execute("SHOW BUDGET").fetchall()}
-        assert told_rows["towns", "per query"] == (1.5, 1e-8)
+        assert told_rows["towns", "max per query"] == (1.5, 1e-8)
         assert [release.cost.epsilon for release in releases(Ledger.inspect(ledger_of(yaml)).rows())] == [1.5]
 
 
@@ -496,7 +496,7 @@ def test_a_lowered_cap_of_one_query_is_told_and_keeps_repeats_free(tmp_path: Pat
         yaml.read_text().replace("per_query: {epsilon: 1, ", "per_query: {epsilon: 0.5, ", 1)
     )
     with dpsql.connect(yaml, analyst="ana", epsilon=1) as conn:
-        assert any("per_query" in notice for notice in conn.notices)
+        assert any("max_per_query from null to" in notice for notice in conn.notices)
         assert conn.execute(COUNT).fetchall() == rows
         with pytest.raises(dpsql.BudgetError):
             conn.execute(COUNT.replace("COUNT", "SUM").replace("*", "x"))

@@ -76,11 +76,11 @@ def test_under_zcdp_what_is_enforced_is_shown(run: Run, here: Path) -> None:
     lines = run("budget", EXAM).out.splitlines()
     assert lines[0] == "account,what,rho,delta_keys,epsilon,delta"
     rows = {tuple(line.split(",")[:2]): line.split(",")[2:] for line in lines[1:]}
-    assert rows["exam", "spent"][:2] == ["0.25", "0.0"] and rows["exam", "per query"] == ["", "", "2.0", ""]
+    assert rows["exam", "spent"][:2] == ["0.25", "0.0"] and rows["exam", "max per query"] == ["", "", "2.0", ""]
     total, left = (float(rows["exam", what][0]) for what in ("total", "left"))
     assert left == pytest.approx(total - 0.25)
     told = json.loads(run("budget", "report", EXAM, "--format", "json").out)
-    assert told["per_query"]["epsilon"] == 2 and told["accounts"][0]["spent"]["rho"] == 0.25
+    assert told["max_per_query"]["epsilon"] == 2 and told["accounts"][0]["spent"]["rho"] == 0.25
     assert [line.split(",")[-1] for line in run("budget", "report", EXAM).out.splitlines()] == ["rho", "0.25"]
     refused = run(EXAM, "--epsilon", "2.5", "-c", "SELECT COUNT(*) FROM exam")
     assert refused.code == Exit.BUDGET and "DPSQL-401" in refused.err
