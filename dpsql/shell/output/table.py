@@ -7,6 +7,7 @@ from typing import TextIO
 from dpsql.shell.output.model import NULL, Mode, Page, numeric, shown
 
 ANY_WIDTH = 100_000
+MOST_ROWS = 1000  # on a terminal: nobody reads more there, and a million take minutes to set
 
 
 def write(page: Page, out: TextIO) -> None:
@@ -18,7 +19,8 @@ def write(page: Page, out: TextIO) -> None:
     table = Table(box=box.ROUNDED, header_style="bold" if page.colour else "", show_edge=True)
     for i, name in enumerate(page.names):
         table.add_column(Text(shown(name)), justify="right" if numeric(page.rows, i) else "left", overflow="fold")
-    for row in page.rows:
+    rows = page.rows if page.width is None else page.rows[:MOST_ROWS]
+    for row in rows:
         table.add_row(*(Text(shown(value), style="dim" if shown(value) == NULL else "") for value in row))
     console = Console(
         file=out,
@@ -29,6 +31,8 @@ def write(page: Page, out: TextIO) -> None:
         legacy_windows=False,
     )
     console.print(table)
+    if len(rows) < len(page.rows):
+        out.write(f"… and {len(page.rows) - len(rows):,} more rows; .output FILE writes them all\n")
 
 
 TABLE = Mode(name="table", doc="a table with lines, for terminals", write=write, for_people=True)

@@ -53,6 +53,13 @@ def test_a_table_is_as_wide_as_it_needs_to_be_in_a_file_and_folds_on_a_terminal(
     assert max(map(len, written("table", narrow).splitlines())) <= 80
 
 
+def test_a_long_table_ends_on_a_terminal_and_nowhere_else() -> None:
+    rows = [(i,) for i in range(1002)]
+    lines = written("table", Page(names=("n",), rows=rows, width=80)).splitlines()
+    assert "999 │" in lines[-3] and lines[-1] == "… and 2 more rows; .output FILE writes them all"
+    assert "│ 1001 │" in written("table", Page(names=("n",), rows=rows))
+
+
 def test_csv_keeps_every_digit_and_reads_back() -> None:
     rows = list(csv.reader(io.StringIO(written("csv"))))
     assert rows == [
