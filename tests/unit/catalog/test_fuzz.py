@@ -26,7 +26,7 @@ BITS = [
     "{from: 1, to: 2}", "row_is_unit: true", "public: true", "unit: u", "through: visits", "max_groups: 0", "\ud7ff",
 ]  # fmt: skip
 FIELDS = [
-    "dataset", "version", "unit", "budget", "epsilon", "delta", "per", "per_query", "accounting",
+    "dataset", "version", "unit", "budget", "epsilon", "delta", "per", "per_query", "max_per_query", "accounting",
     "delta_keys", "analysts",
     "ledger", "tables", "views", "description", "source", "format", "public", "row_is_unit", "max_groups",
     "max_rows", "caps",
