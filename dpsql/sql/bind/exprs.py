@@ -13,7 +13,7 @@ from dpsql.ir.expr import Call, Expr, Literal
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import bind_aggregate, bind_grouping, bind_window, read_aggregate
-from dpsql.sql.bind.subquery import bind_scalar
+from dpsql.sql.bind.scalar import bind_scalar
 
 
 def bind_expr(node: exp.Expr, block: Block) -> Expr:

@@ -6,20 +6,17 @@ part of the semi-join's ON), equalities for a scalar aggregate (they become its 
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.domain.types import BIGINT
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, place, rewrite, walk
-from dpsql.ir.nodes import Aggregate, Field, Filter, Join, JoinKind, Limit, Node, Project, SemiJoin
+from dpsql.ir.expr import TRUE, Expr, columns_of
+from dpsql.ir.nodes import Field, Filter, Join, JoinKind, Node, SemiJoin
 from dpsql.ir.scoping import free_columns
 from dpsql.sql import functions
-from dpsql.sql.bind.block import Block, ScalarJoin
+from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import conditions_are_boolean, no_calls
-from dpsql.sql.bind.context import Context
 from dpsql.sql.bind.gather import gathered
 
 
@@ -105,7 +102,7 @@ def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:
     return node
 
 
-def _simple(query: exp.Expr) -> exp.Select | None:
+def simple_select(query: exp.Expr) -> exp.Select | None:
     """The SELECT of a subquery that is nothing but FROM and WHERE; None for any other."""
     while isinstance(query, exp.Subquery | exp.Paren) and not any(
         query.args.get(a) for a in ("limit", "offset", "with_")
@@ -118,13 +115,13 @@ def _simple(query: exp.Expr) -> exp.Select | None:
 
 
 def _exists(query: exp.Expr, block: Block, *, anti: bool) -> Semi:
-    select = _simple(query)
-    if select is None or _has_aggregate(select, block):
+    select = simple_select(query)
+    if select is None or has_aggregate(select, block):
         right = block.context.query(query, block.context, block.env, block.scope)
-        _refuse_free(right, query, block)
+        refuse_free(right, query, block)
         return Semi(right, TRUE, anti, block.context.at(query))
     right, on, _ = _open(select, block)
-    return Semi(right, _conjunction(on), anti, block.context.at(query))
+    return Semi(right, all_of(on), anti, block.context.at(query))
 
 
 def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
@@ -134,26 +131,26 @@ def _in(node: exp.In, block: Block, *, anti: bool) -> Semi:
 
     query, at = node.args["query"], block.context.at(node)
     left = bind_expr(node.this, block)
-    select = _simple(query)
+    select = simple_select(query)
     correlated: list[Expr] = []
-    rows_only = select is not None and not _has_aggregate(select, block) and not _has_window(select)
+    rows_only = select is not None and not has_aggregate(select, block) and not _has_window(select)
     if select is not None and rows_only and select.args.get("distinct") is None:
         right, correlated, inner = _open(select, block)
         if len(select.expressions) != 1 or isinstance(select.expressions[0], exp.Star):
             right = block.context.query(query, block.context, block.env, block.scope)
-            value, correlated = _only_field(right, query, block).column(), []
-            _refuse_free(right, query, block)
+            value, correlated = only_field(right, query, block).column(), []
+            refuse_free(right, query, block)
         else:
             value = bind_expr(select.expressions[0], inner)  # type: ignore[assignment]  # any Expr will do
             right = join_scalars(right, [value], inner)
     else:
         right = block.context.query(query, block.context, block.env, block.scope)
-        value = _only_field(right, query, block).column()
-        _refuse_free(right, query, block)
+        value = only_field(right, query, block).column()
+        refuse_free(right, query, block)
     test = functions.make("equal", (left, value), at=at)
     if anti:
         test = functions.make("is_not_false", (test,), at=at)
-    return Semi(right, _conjunction([test, *correlated]), anti, at)
+    return Semi(right, all_of([test, *correlated]), anti, at)
 
 
 def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
@@ -174,11 +171,11 @@ def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
             correlated.append(condition)
     node = apply(node, own, inner)
     node = join_scalars(node, correlated, inner)
-    _refuse_free(node, select, block)
+    refuse_free(node, select, block)
     return node, correlated, inner
 
 
-def _conjunction(parts: list[Expr]) -> Expr:
+def all_of(parts: list[Expr]) -> Expr:
     if not parts:
         return TRUE
     whole = parts[0]
@@ -187,7 +184,7 @@ def _conjunction(parts: list[Expr]) -> Expr:
     return whole
 
 
-def _has_aggregate(select: exp.Select, block: Block) -> bool:
+def has_aggregate(select: exp.Select, block: Block) -> bool:
     from dpsql.sql.bind.calls import read_aggregate
 
     return any(
@@ -201,7 +198,7 @@ def _has_window(select: exp.Select) -> bool:
     return any(item.find(exp.Window) is not None for item in select.expressions)
 
 
-def _only_field(node: Node, query: exp.Expr, block: Block) -> Field:
+def only_field(node: Node, query: exp.Expr, block: Block) -> Field:
     if len(node.fields) != 1:
         raise SqlError(
             f"this subquery has {len(node.fields)} columns, one is needed",
@@ -212,7 +209,7 @@ def _only_field(node: Node, query: exp.Expr, block: Block) -> Field:
     return node.fields[0]
 
 
-def _refuse_free(node: Node, query: exp.Expr, block: Block) -> None:
+def refuse_free(node: Node, query: exp.Expr, block: Block) -> None:
     free = free_columns(node)
     if free:
         raise Refused(
@@ -223,121 +220,3 @@ def _refuse_free(node: Node, query: exp.Expr, block: Block) -> None:
             "in any condition under EXISTS or IN, in equalities under an aggregate.",
             fix="Write it as a JOIN with a GROUP BY.",
         )
-
-
-def bind_scalar(query: exp.Expr, block: Block) -> Expr:
-    """(SELECT …) as a value: at most one row of one column, by its form."""
-    inner = query
-    while isinstance(inner, exp.Subquery | exp.Paren) and isinstance(inner.this, exp.Subquery | exp.Paren | exp.Select):
-        inner = inner.this
-    if isinstance(inner, exp.Select) and _is_global_aggregate(inner, block):
-        correlated = _correlated_aggregate(inner, block)
-        if correlated is not None:
-            return correlated
-    node = block.context.query(inner, block.context, block.env, block.scope)
-    field = _only_field(node, query, block)
-    _refuse_free(node, query, block)
-    if isinstance(inner, exp.Select) and _is_global_aggregate(inner, block) and inner.args.get("having") is None:
-        block.scalars[field.id] = ScalarJoin(node, None)
-    elif isinstance(node, Limit) and node.limit is not None and node.limit <= 1:
-        block.scalars[field.id] = ScalarJoin(node, TRUE)
-    else:
-        raise Refused(
-            "this subquery may have several rows",
-            code=121,
-            at=block.context.at(query),
-            why="Used as a value, a subquery must have at most one row, and its form must say so.",
-            fix="Aggregate without GROUP BY, or end it with LIMIT 1.",
-        )
-    return Column(field.id, field.type, field.name, block.context.at(query))
-
-
-def _is_global_aggregate(select: exp.Select, block: Block) -> bool:
-    return select.args.get("group") is None and _has_aggregate(select, block) and select.args.get("limit") is None
-
-
-def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
-    """(SELECT agg(…) FROM … WHERE inner = outer …) as a left join with GROUP BY inner; None if it is not correlated."""
-    from dpsql.sql.bind.exprs import bind_expr
-    from dpsql.sql.bind.tables import bind_from
-
-    context = block.context
-    if len(select.expressions) != 1 or _simple(select) is None:
-        return None
-    node, scope = bind_from(select, context, block.env, block.scope)
-    inner = Block(context, block.env, scope)
-    where = select.args.get("where")
-    found = [] if where is None else conditions(where.this, inner)
-    no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
-    have = {f.id for f in node.fields} | set(inner.scalars)
-    outer = [c for c in found if not isinstance(c, Semi) and not columns_of(c) <= have]
-    if not outer:
-        return None
-    node = apply(node, [c for c in found if c not in outer], inner)
-    _refuse_free(node, select, block)
-    pairs = [_split_equality(c, have, select, block) for c in outer if not isinstance(c, Semi)]
-    value = bind_expr(select.expressions[0], inner)
-    node = join_scalars(node, [value, *(own for own, _ in pairs)], inner)
-    node, pairs = _with_columns(node, pairs, context)
-    calls = list(dict.fromkeys(part for part in walk(value) if isinstance(part, AggregateCall)))
-    keys = tuple(context.ids.field("", own.type) for own, _ in pairs)
-    call_fields = tuple(context.ids.field("", call.type) for call in calls)
-    by_call = dict(zip(calls, call_fields, strict=True))
-
-    def lift(part: Expr) -> Expr | None:
-        if isinstance(part, AggregateCall):
-            return by_call[part].column()
-        if isinstance(part, Column | WindowCall):
-            raise _refuse_shape(select, block)
-        return None
-
-    if not calls:
-        raise _refuse_shape(select, block)
-    grouped = Aggregate(node, keys, tuple(own for own, _ in pairs), call_fields, tuple(calls))
-    result = context.ids.field("", value.type)
-    top = Project(grouped, (*keys, result), (*(k.column() for k in keys), rewrite(value, lift)))
-    on = _conjunction(
-        [functions.make("equal", (k.column(), other), at=None) for k, (_, other) in zip(keys, pairs, strict=True)]
-    )
-    block.scalars[result.id] = ScalarJoin(top, on, context.at(select), correlated=True)
-    column = Column(result.id, result.type, "", context.at(select))
-    if isinstance(value, AggregateCall) and value.function in ("count", "count_if"):
-        return functions.make("coalesce", (column, Literal(0, BIGINT)), at=context.at(select))
-    if any(call.function in ("count", "count_if") for call in calls):
-        raise _refuse_shape(select, block)
-    return column
-
-
-def _with_columns(node: Node, pairs: list[tuple[Expr, Expr]], context: Context) -> tuple[Node, list[tuple[Expr, Expr]]]:
-    """The rows with each inner side as a column of its own."""
-    computed: dict[Expr, Field] = {
-        own: context.ids.field("", own.type) for own, _ in pairs if not isinstance(own, Column)
-    }
-    if not computed:
-        return node, pairs
-    every = (*(f.column() for f in node.fields), *computed)
-    node = Project(node, (*node.fields, *computed.values()), every)
-    at: dict[Expr, Expr] = {own: dataclasses.replace(f.column(), at=place(own)) for own, f in computed.items()}
-    return node, [(at.get(own, own), other) for own, other in pairs]
-
-
-def _split_equality(condition: Expr, have: set[int], select: exp.Select, block: Block) -> tuple[Expr, Expr]:
-    """(inner side, outer side) of a correlated equality."""
-    if isinstance(condition, Call) and condition.function == "equal":
-        for own, other in (condition.args, condition.args[::-1]):
-            if columns_of(own) <= have and columns_of(own) and not columns_of(other) & have:
-                return own, other
-    raise _refuse_shape(select, block)
-
-
-def _refuse_shape(select: exp.Select, block: Block) -> Refused:
-    return Refused(
-        "this correlated subquery is none that dpsql can turn into a join",
-        code=121,
-        at=block.context.at(select),
-        why="It must be one aggregate over FROM and WHERE, tied to the outer query by equalities.",
-        fix="Write it as a JOIN with a GROUP BY.",
-    )
-
-
-__all__ = ["Condition", "Semi", "apply", "bind_scalar", "conditions", "join_scalars", "plain_condition"]
