@@ -23,6 +23,12 @@ class Asking:
 
         "count" or "size" alone counts rows, "units" the units.
         """
+        if columns is not None and not isinstance(columns, Mapping):
+            raise InterfaceError(
+                "agg() takes a mapping of columns, or names of its own",
+                code=608,
+                fix='Write agg({"duration": "mean"}), agg(m=("duration", "mean")), or mean().',
+            )
         items: list[tuple[str, str]] = []
         for column, whats in (columns or {}).items():
             several = [whats] if isinstance(whats, str) else list(whats)

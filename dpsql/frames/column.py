@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dpsql.frames.result import Result
 
 
+_SQL_TYPES: dict[type, str] = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bool: "BOOLEAN"}
+
+
 class PrivateColumn(Unseen):
     """`frame["duration"] / 60 > 1` is an expression; `.mean()` and its like ask, and are charged."""
 
@@ -140,9 +143,16 @@ class PrivateColumn(Unseen):
     def fillna(self, value: object) -> PrivateColumn:
         return self._made(f"COALESCE({self._sql}, {self._other(value)})")
 
-    def astype(self, sql_type: str) -> PrivateColumn:
-        """CAST to an SQL type, such as "INTEGER"."""
-        return self._made(f"TRY_CAST({self._sql} AS {sql_type})")
+    def astype(self, sql_type: str | type) -> PrivateColumn:
+        """CAST to an SQL type, such as "INTEGER", or to int, float, str, bool."""
+        named = _SQL_TYPES.get(sql_type, "") if isinstance(sql_type, type) else sql_type
+        if not isinstance(named, str) or not named:
+            raise InterfaceError(
+                f"{sql_type!r} is no type that SQL has",
+                code=608,
+                fix='Write astype("INTEGER"), or int, float, str, bool.',
+            )
+        return self._made(f"TRY_CAST({self._sql} AS {named})")
 
     def __add__(self, other: object) -> PrivateColumn:
         return self._infix("+", other)

@@ -43,6 +43,12 @@ def described(
     columns: dict[str, dict[str, Any]] = {}
     for position, column in enumerate(frame_columns(data), start=1):
         columns[column.name] = {"type": types.get(column.name) or _type(column.type, position, column.name == unit)}
+    if unit is not None and unit not in columns and unit in getattr(getattr(data, "index", None), "names", ()):
+        raise InterfaceError(
+            f"the unit {unit!r} is the frame's index, which is not a column",
+            code=606,
+            fix="Hand over df.reset_index().",
+        )
     _named("bounds", bounds, columns)
     _named("keys", keys, columns)
     _named("types", types, columns)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from dpsql.aggregates import BY_NAME
-from dpsql.errors import Error, Span, SqlError
-from dpsql.query import in_text, read
+from dpsql.errors import Error, InterfaceError, Span, SqlError
+from dpsql.query import Parameters, in_text, read
 from dpsql.session import Session
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.lexical import tokenize
 
+ANSWERING = ("query", "explain", "show_tables", "show_budget", "describe")
 END = "\n"
 """What follows an expression wherever it is written into SQL: a comment in it swallows nothing else."""
 
@@ -33,6 +34,18 @@ def check_expression(session: Session, expression: str, *, rows: str, column: st
     sql = f"{before}{expression}{END}{after}"
     with _own_words(expression), pointed([expression]), in_text(sql):
         bind(read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids())
+
+
+def check_answers(sql: str, parameters: Parameters) -> None:
+    """Refuse, before it is run, a statement that has no rows to answer with."""
+    with in_text(sql):
+        kind = read(sql, parameters).kind
+    if kind not in ANSWERING:
+        raise InterfaceError(
+            f"a frame answers queries, this is {kind.replace('_', ' ').upper()}",
+            code=602,
+            fix="For settings write frame.options(epsilon=0.5); for tables of your own use dpsql.connect().",
+        )
 
 
 def _check_one_value(expression: str) -> None:

@@ -17,7 +17,7 @@ from dpsql.frames import words
 from dpsql.frames.asking import Asking, selected
 from dpsql.frames.column import PrivateColumn
 from dpsql.frames.describing import Bounds, Keys
-from dpsql.frames.expressions import check_expression, pointed
+from dpsql.frames.expressions import check_answers, check_expression, pointed
 from dpsql.frames.groups import PrivateGroups
 from dpsql.frames.relation import Ends, Relation
 from dpsql.frames.result import Result
@@ -126,7 +126,9 @@ class PrivateFrame(Asking, Unseen):
     def sql(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Result:
         """Any query over the name df (the whole frame, as it was handed over or as filtered and assigned since)."""
         with pointed(self._relation.given, sql=sql):
-            return Result(execute(self._root.session, self._relation.over(sql), parameters, query_id=query_id))
+            asked = self._relation.over(sql)
+            check_answers(asked, parameters)
+            return Result(execute(self._root.session, asked, parameters, query_id=query_id))
 
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
         """What a question would do and cost: free, and nothing private is read.

@@ -18,6 +18,8 @@ Ends = tuple[float, float]
 ALIAS = "df"
 _BLANK = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 _WITH = re.compile(r"with\b", re.IGNORECASE)
+_EXPLAIN = re.compile(r"explain\b", re.IGNORECASE)
+_QUERY = re.compile(r"select\b|from\b|values\b|\(", re.IGNORECASE)
 _JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "outer": "FULL JOIN"}
 
 
@@ -65,11 +67,13 @@ class Relation:
             return sql
         blank = _BLANK.match(sql)
         start = 0 if blank is None else blank.end()
+        if explain := _EXPLAIN.match(sql, start):
+            return f"EXPLAIN {self.over(sql[explain.end() :])}"
         listed = ", ".join(words.name(column) for column in self.columns)
         definition = f"WITH {ALIAS} AS (SELECT {listed} FROM {self.sql})"
         if _WITH.match(sql, start):
             return f"{definition}, {sql[start + len('with') :].lstrip()}"
-        return f"{definition} {sql[start:]}"
+        return f"{definition} {sql[start:]}" if _QUERY.match(sql, start) else sql
 
     def filtered(self, condition: str) -> Relation:
         return replace(self, where=(*self.where, condition), given=(*self.given, condition))

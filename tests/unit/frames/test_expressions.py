@@ -120,6 +120,54 @@ def test_a_column_that_is_nearly_there(frame: PrivateFrame, ask: Callable[[Priva
     assert "Did you mean 'hours'?" in str(caught.value)
 
 
+@pytest.mark.parametrize("sql", ["SET epsilon = 9", "CREATE TABLE t AS SELECT COUNT(*) AS n FROM df", "DROP TABLE t"])
+def test_a_frame_runs_nothing_that_has_no_answer(frame: PrivateFrame, sql: str) -> None:
+    before = frame.budget.spent.epsilon
+    for asked in (frame, frame.filter("hours > 1")):
+        with pytest.raises(dpsql.InterfaceError, match="answers queries"):
+            asked.sql(sql)
+    assert frame.budget.spent.epsilon == before
+    assert frame.explain("SELECT COUNT(*) FROM df").privacy.cost.epsilon == 1  # SET has not set
+
+
+@pytest.mark.parametrize(
+    "sql", ["EXPLAIN SELECT COUNT(*) FROM df", " explain WITH x AS (FROM df) SELECT COUNT(*) FROM x"]
+)
+def test_a_filtered_frame_explains(frame: PrivateFrame, sql: str) -> None:
+    assert "Costs ε = 1" in str(frame.filter("hours > 1").sql(sql).fetchall())
+
+
+@pytest.mark.parametrize("sql", ["SHOW TABLES", "DESCRIBE df", "SHOW BUDGET"])
+def test_a_filtered_frame_shows_what_a_whole_one_shows(frame: PrivateFrame, sql: str) -> None:
+    assert frame.filter("hours > 1").sql(sql).fetchall() == frame.sql(sql).fetchall() != []
+
+
+def test_an_error_of_explain_points_into_it(frame: PrivateFrame) -> None:
+    with pytest.raises(dpsql.SqlError) as caught:
+        frame.filter("hours > 1").sql("EXPLAIN SELECT AVG(hors) FROM df")
+    assert caught.value.text == "EXPLAIN SELECT AVG(hors) FROM df" and caught.value.column == 20
+
+
+def test_types_are_pythons_or_sqls(frame: PrivateFrame) -> None:
+    assert frame[frame["score"].astype(str) == "3"].explain("SELECT COUNT(*) FROM df")
+    assert str(frame["score"].astype(float)) == str(frame["score"].astype("DOUBLE"))
+    with pytest.raises(dpsql.InterfaceError, match="no type"):
+        frame["score"].astype(list)
+
+
+def test_agg_takes_names_or_a_mapping(frame: PrivateFrame) -> None:
+    wrong: Any = "mean"
+    with pytest.raises(dpsql.InterfaceError, match="mapping"):
+        frame.groupby("kind").agg(wrong)
+
+
+def test_a_unit_in_the_index() -> None:
+    data = pd.DataFrame({"person": [1, 2], "x": [1, 2]}).set_index("person")
+    with pytest.raises(dpsql.InterfaceError) as caught:
+        PrivateFrame(data, unit="person", max_groups=1, max_rows=1, budget=1)
+    assert "reset_index" in str(caught.value)
+
+
 def test_a_frame_of_no_columns(frame: PrivateFrame) -> None:
     with pytest.raises(dpsql.InterfaceError, match="no columns"):
         frame[[]]
