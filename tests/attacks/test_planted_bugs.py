@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpsql
+from dpsql.ir.nodes import Filter
 from dpsql.plan.render.pieces import on_axis
 from dpsql.plan.stages import Noise, Stage
 from dpsql.privacy.axes import Axes
@@ -225,6 +226,20 @@ def floors(real: Callable[..., Any]) -> Callable[..., Any]:
     return share
 
 
+def filter_last(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Groups of a unit are kept, or not, before WHERE is looked at."""
+
+    def bounding(stage: Stage, *a: Any, **k: Any) -> Any:
+        if isinstance(stage.input, Filter):
+            where = stage.input.predicate
+            assert all(measure.where is None for measure in stage.measures)
+            measures = tuple(dataclasses.replace(measure, where=where) for measure in stage.measures)
+            stage = dataclasses.replace(stage, input=stage.input.input, measures=measures)
+        return real(stage, *a, **k)
+
+    return bounding
+
+
 def one_group(real: Callable[..., Any]) -> Callable[..., Any]:
     return lambda delta, groups: real(delta, 1)
 
@@ -262,6 +277,7 @@ BUGS: tuple[tuple[str, str, Wrap, Check], ...] = (
     ("NULL is the lower bound", "plan.render.pieces.on_axis", text(" END", " ELSE -4 END"), by_tiny_worlds),
     ("c counts rows that do not enter", "plan.render.bounding._counts", first_counts, by_tiny_worlds),
     ("rows counted as units", "plan.render.bounding._share", rows_count_as_units, by_replay),
+    ("truncated before the filter", "query.bounding", filter_last, by_tiny_worlds_with_a_filter),
     ("shares rounded down, not towards zero", "plan.render.bounding._share", floors, by_tiny_worlds),
     (
         "rows of undeclared keys counted in",
