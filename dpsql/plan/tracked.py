@@ -69,7 +69,7 @@ class Tracked:
     private: None for a public relation. domains: what is known of each output column.
     origins: for columns that are a private table's column unchanged, which one; joins along unit paths look for them.
     meets: for public rows that a join hands to private ones, how a private row finds them.
-    bare: for a table that finds its unit through a path, the same rows before that join, when it is still only a scan and filters.
+    bare: for a table that finds its unit through a path, the same rows before that join, when it is a scan and filters.
     """
 
     node: Node
