@@ -88,7 +88,10 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
 
     def lift(part: Expr) -> Expr | None:
         if isinstance(part, AggregateCall):
-            return by_call[part].column()
+            column = dataclasses.replace(by_call[part].column(), at=part.at)
+            if part.function not in ("count", "count_if"):
+                return column
+            return functions.make("coalesce", (column, Literal(0, BIGINT)), at=part.at)  # of no rows
         if isinstance(part, Column | WindowCall):
             raise _refuse_shape(select, block)
         return None
@@ -96,18 +99,12 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     if not calls:
         raise _refuse_shape(select, block)
     grouped = Aggregate(node, keys, tuple(own for own, _ in pairs), call_fields, tuple(calls))
-    result = context.ids.field("", value.type)
-    top = Project(grouped, (*keys, result), (*(k.column() for k in keys), rewrite(value, lift)))
     on = all_of(
         [functions.make("equal", (k.column(), other), at=None) for k, (_, other) in zip(keys, pairs, strict=True)]
     )
-    block.scalars[result.id] = ScalarJoin(top, on, context.at(select), correlated=True)
-    column = Column(result.id, result.type, "", context.at(select))
-    if isinstance(value, AggregateCall) and value.function in ("count", "count_if"):
-        return functions.make("coalesce", (column, Literal(0, BIGINT)), at=context.at(select))
-    if any(call.function in ("count", "count_if") for call in calls):
-        raise _refuse_shape(select, block)
-    return column
+    for field in call_fields:
+        block.scalars[field.id] = ScalarJoin(grouped, on, context.at(select), correlated=True)
+    return rewrite(value, lift)  # outside the join: an outer row without a group has the value of no rows
 
 
 def _with_columns(node: Node, pairs: list[tuple[Expr, Expr]], context: Context) -> tuple[Node, list[tuple[Expr, Expr]]]:

@@ -146,7 +146,35 @@ SELECT COUNT(*) FROM visits v WHERE v.cost > (SELECT AVG(cost) FROM visits w WHE
 -- ok
 SELECT s.name, (SELECT SUM(LEAST(GREATEST(cost * (SELECT MAX(floor) FROM specialties), 0), 600)) FROM visits v WHERE v.specialty = s.name) FROM specialties s
 -- ok
+SELECT name, (SELECT COALESCE(SUM(cost), 0) FROM visits v WHERE v.referrer = s.name) FROM specialties s
+-- ok
+SELECT name, (SELECT COUNT(*) * 1.0 / COUNT(DISTINCT patient_id) FROM visits v WHERE v.specialty = s.name) FROM specialties s
+-- ok
+SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty HAVING COUNT(*) > (SELECT COUNT(*) / 2 FROM visits w WHERE w.specialty = visits.specialty)
+-- ok
+SELECT name, (SELECT COUNT(*) FROM visits v WHERE v.specialty = s.name AND v.cost > (SELECT AVG(cost) FROM visits w WHERE w.specialty = v.specialty)) FROM specialties s
+-- ok
+SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM specialties s WHERE s.name = v.specialty AND s.floor < (SELECT COUNT(*) FROM visits w WHERE w.specialty = s.name))
+-- ok
+WITH s AS (SELECT name, (SELECT COUNT(*) FROM visits v WHERE v.specialty = sp.name) AS n FROM specialties sp) SELECT a.name, a.n, b.n FROM s a JOIN s b ON a.name = b.name
+-- ok
+SELECT name, (SELECT AVG(LEAST(n, 5)) FROM (SELECT patient_id, specialty, COUNT(*) AS n FROM visits GROUP BY patient_id, specialty) t WHERE t.specialty = s.name) FROM specialties s
+-- ok
+SELECT n, (SELECT SUM(cost) FROM visits v WHERE v.score = m.n AND v.specialty = 'surgery') FROM numbers m WHERE n % 2 = 1 AND n < 6
+-- ok
+SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM patients q WHERE q.age = p.age) > 1
+-- ok
 -- # tied along a unit path: each person's own rows
+SELECT AVG(LEAST((SELECT COUNT(*) + COUNT(code) FROM items i WHERE i.visit_id = v.visit_id), 9)) FROM visits v
+-- ok
+SELECT SUM((SELECT COALESCE(MAX(quantity), 7) FROM items i WHERE i.visit_id = v.visit_id)) FROM visits v
+-- ok
+SELECT COUNT(*) FROM (SELECT patient_id, visit_id, COUNT(*) AS n FROM visits GROUP BY patient_id, visit_id) t WHERE EXISTS (SELECT 1 FROM items i WHERE i.visit_id = t.visit_id AND i.quantity > t.n)
+-- ok
+SELECT COUNT(*) FROM patients p FULL JOIN visits v ON p.patient_id = v.patient_id WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.visit_id = v.visit_id)
+-- ok
+SELECT COUNT(*) FROM items i WHERE EXISTS (SELECT 1 FROM items j WHERE j.visit_id = i.visit_id AND j.code <> i.code)
+-- ok
 SELECT AVG(LEAST((SELECT COUNT(*) FROM items i WHERE i.visit_id = v.visit_id AND i.code = 'a'), 5)) FROM visits v
 -- ok
 SELECT COUNT(*) FROM items i WHERE quantity > (SELECT AVG(j.quantity) FROM items j WHERE j.visit_id = i.visit_id)
