@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from types import MappingProxyType
 
 from dpsql.accounting import caps
@@ -33,11 +34,13 @@ class Reckoning:
         return None if listed else _unknown(analyst)
 
     def balance(self, reading: Reading, analyst: str | None, now: int) -> Balance:
-        """Of the innermost sub-budget, else of the dataset; with one analyst's, or all analysts', caps."""
+        """Of the innermost sub-budget, else of the dataset; with one analyst's, or all analysts', caps. What is left of a
+        sub-budget is never more than what is left of those around it."""
         names = self._analysts(reading) if analyst is None else (analyst,)
         own = {name: self._balance(self._of_analyst(reading, name, now)) for name in names}
-        whole = (*self._of_subs(reading), self._of_dataset(reading, now))[0]
-        return replace(self._balance(whole), per_analyst=MappingProxyType(own))
+        own_first = [self._balance(each) for each in (*self._of_subs(reading), self._of_dataset(reading, now))]
+        left = reduce(caps.least_amount, (each.left for each in own_first))
+        return replace(own_first[0], left=left, per_analyst=MappingProxyType(own))
 
     def _ceilings(self, reading: Reading, analyst: str | None, now: int) -> tuple[Ceiling, ...]:
         single = self.account.per_query

@@ -258,6 +258,16 @@ class TestSubBudgets:
         ledger.reserve(charge("9.6"))
         assert code_of(lambda: part.reserve(charge("0.2"))) == "DPSQL-400"
 
+    def test_what_is_left_is_never_more_than_what_is_left_around_it(self, ledger: Ledger) -> None:
+        outer = ledger.sub(Fraction(1))
+        inner = outer.sub(Fraction(9), Fraction(1, 10**7))
+        assert (inner.balance().total.epsilon, inner.balance().left.epsilon) == (9, 1)
+        assert inner.balance().left.delta == Fraction(1, 10**7)
+        ledger.reserve(charge("9.75"))
+        assert inner.balance().left.epsilon == outer.balance().left.epsilon == Fraction(1, 4)
+        inner.reserve(charge("0.25"))
+        assert code_of(lambda: inner.reserve(charge("0.001"))) == "DPSQL-400"
+
     def test_a_sub_budget_of_a_sub_budget_counts_in_all_three(self, ledger: Ledger) -> None:
         outer = ledger.sub(Fraction(1))
         inner = outer.sub(Fraction(3, 4), Fraction(0))
