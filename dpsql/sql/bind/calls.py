@@ -125,7 +125,7 @@ def read_aggregate(node: exp.Expr, context: Context) -> AggregateRead | None:
             name = node.this.lower()
             if name not in context.aggregates and name not in functions.SCRATCH_AGGREGATES:
                 return None
-            return _arguments(name, tuple(node.expressions), node)
+            return _arguments(name, tuple(node.expressions), node, context)
     found = CLASSES.get(type(node))
     if found is None:
         return None
@@ -134,14 +134,14 @@ def read_aggregate(node: exp.Expr, context: Context) -> AggregateRead | None:
     for slot in slots:
         value = node.args.get(slot)
         arguments += value if isinstance(value, list) else [] if value is None else [value]
-    return _arguments(name, tuple(arguments), node)
+    return _arguments(name, tuple(arguments), node, context)
 
 
 def _with(read: AggregateRead, **changes: object) -> AggregateRead:
     return dataclasses.replace(read, **changes)  # type: ignore[arg-type]  # field names are literal at both callers
 
 
-def _arguments(name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> AggregateRead:
+def _arguments(name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr, context: Context) -> AggregateRead:
     distinct, order = False, ()
     if arguments and isinstance(arguments[0], exp.Order):
         order = tuple(arguments[0].expressions)
@@ -150,10 +150,16 @@ def _arguments(name: str, arguments: tuple[exp.Expr, ...], node: exp.Expr) -> Ag
         distinct = True
         inner = arguments[0].expressions
         inner = inner[0].expressions if len(inner) == 1 and isinstance(inner[0], exp.Tuple) else inner
+        if not any(inner):  # the parser leaves an empty place for DISTINCT without a value
+            raise _of_nothing(context.at(node))
         arguments = (*inner, *arguments[1:])
     if name == "count" and len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         arguments = ()
     return AggregateRead(name=name, arguments=arguments, distinct=distinct, order=order, core=node)
+
+
+def _of_nothing(at: Span | None) -> SqlError:
+    return SqlError("DISTINCT of nothing", code=105, at=at, fix="Write COUNT(DISTINCT x).")
 
 
 def _within_group(read: AggregateRead, node: exp.WithinGroup, context: Context) -> AggregateRead:
@@ -175,7 +181,7 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
     where = None if read.where is None else bind_expr(read.where, block)
     order = tuple(sort_key(item, bind_expr(item.this, block)) for item in read.order)
     if read.distinct and not args:
-        raise SqlError("DISTINCT of nothing", code=105, at=at, fix="Write COUNT(DISTINCT x).")
+        raise _of_nothing(at)
     for part in (*args, *(() if where is None else (where,)), *(key.expr for key in order)):
         if any(isinstance(piece, AggregateCall | WindowCall) for piece in walk(part)):
             raise SqlError(

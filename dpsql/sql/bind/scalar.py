@@ -12,7 +12,7 @@ from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, Wind
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block, ScalarJoin
-from dpsql.sql.bind.calls import no_calls
+from dpsql.sql.bind.calls import GROUPING, no_calls
 from dpsql.sql.bind.context import Context
 from dpsql.sql.bind.subquery import (
     Semi,
@@ -96,7 +96,7 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
             raise _refuse_shape(select, block)
         return None
 
-    if not calls:
+    if not calls or any(call.function == GROUPING for call in calls):
         raise _refuse_shape(select, block)
     grouped = Aggregate(node, keys, tuple(own for own, _ in pairs), call_fields, tuple(calls))
     on = all_of(

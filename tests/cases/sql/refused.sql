@@ -323,3 +323,13 @@ SELECT COUNT(f) FROM (SELECT FIRST_VALUE(score) OVER (PARTITION BY patient_id OR
 -- DPSQL-129 at 1:30: this frame of FIRST_VALUE() OVER (…) is not answered over rows of people
 SELECT COUNT(f) FROM (SELECT LAG(visited_on, 1, 0) OVER (PARTITION BY patient_id ORDER BY visit_id) AS f FROM visits)
 -- DPSQL-105 at 1:49: the default of LAG is INTEGER, its value DATE
+SELECT COUNT(f) FROM (SELECT patient_id, STRING_AGG(DISTINCT, ',' ORDER BY visit_id) AS f FROM visits GROUP BY patient_id)
+-- DPSQL-105 at 1:42: DISTINCT of nothing
+SELECT COUNT(DISTINCT) FROM visits
+-- DPSQL-105 at 1:8: DISTINCT of nothing
+SELECT name, (SELECT GROUPING(specialty) * 1.0 / COUNT(*) FROM visits AS v WHERE v.specialty = s.name) FROM specialties AS s
+-- DPSQL-121 at 1:22: this correlated subquery is none that dpsql can turn into a join
+SELECT (SELECT GROUPING(specialty) FROM visits) FROM specialties AS s
+-- DPSQL-105 at 1:16: GROUPING() takes keys of GROUP BY
+SELECT patient_id, GROUPING(specialty) FROM visits GROUP BY patient_id
+-- DPSQL-105 at 1:20: GROUPING() takes keys of GROUP BY
