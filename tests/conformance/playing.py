@@ -37,7 +37,7 @@ DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "dpsql" / "help").glob("*.md"))
 _BLOCK = re.compile(r"^```(?P<kind>[a-z]+)(?P<rest>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 _PROMPT = re.compile(r"^(?:\w+ \((?:ε [\d.]+ left|no budget)\)>| +\.\.\.>) ?", re.M)
 # Made by other means: make needs the network, and `make test` would run itself.
-NOT_PLAYED = ("make", "git", "pip", "cd", "python")
+NOT_PLAYED = ("make", "git", "pip", "cd", "python", "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@ import io
 import re
 import tomllib
 
+import pytest
+
 from dpsql.samples import demo
 from tests.conformance.playing import ROOT, blocks, masked
 
@@ -20,6 +22,32 @@ def test_make_demo_prints_what_is_shown() -> None:
         demo.main()
     printed = masked(out.getvalue())
     assert [line for line in masked(shown)[1:] if line not in printed] == []
+
+
+CLOSING = re.compile(r"^(?P<passed>\d+) passed(?:, (?P<skipped>\d+) skipped)? in \d+\.\d\ds \(\d:\d\d:\d\d\)$")
+
+
+def test_make_test_ends_as_is_shown(request: pytest.FixtureRequest) -> None:
+    """A closing line that is shown is pytest's own: nothing failed, and about as many tests as there are."""
+    block = next(block.body for block in blocks(README) if block.body.startswith("$ make test"))
+    for line in block.splitlines():
+        if line and not line.startswith("$ "):
+            _check_closing(line, request.session.testscollected)
+
+
+def _check_closing(line: str, collected: int) -> None:
+    """collected: how many tests there are, where all of them were collected."""
+    closing = CLOSING.fullmatch(line)
+    assert closing is not None, line
+    shown = int(closing["passed"]) + int(closing["skipped"] or 0)
+    assert collected < 4000 or abs(shown - collected) < collected / 4, collected
+
+
+def test_a_closing_line_is_a_real_one() -> None:
+    _check_closing("5692 passed, 160 skipped in 558.67s (0:09:18)", 5900)
+    for wrong in ("1 failed, 5692 passed in 558.67s (0:09:18)", "all passed", "4000 passed in 300.00s (0:05:00)"):
+        with pytest.raises(AssertionError):
+            _check_closing(wrong, 6700)
 
 
 def test_every_make_target_that_is_named_exists() -> None:
