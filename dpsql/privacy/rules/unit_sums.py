@@ -1,0 +1,220 @@
+"""Counts, sums, averages and spreads of one unit's rows: exact integers under a few operations on reals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpsql.domain.facts import Domain
+from dpsql.domain.interval import Interval
+from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
+from dpsql.errors import Refused
+from dpsql.ir.expr import Column, Expr, Literal, place
+from dpsql.privacy.rules.unit_calls import Ask, Made, Maker, UnitCall, constant, domain_of, real, refused
+from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
+from dpsql.sql import functions
+
+LARGEST_REAL = Fraction(1.7976931348623157e308)
+SQUARE_BITS = 43  # squares of 43 bits, 2^40 of them, fit a HUGEINT
+SUMMED_DIGITS = 28  # 2^32 decimals of 28 digits fit 38
+
+# --- counting -------------------------------------------------------------------------------------------------------
+
+
+def count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    surely = call.some and not call.filtered and all(not domain_of(arg, domains).nullable for arg in call.args)
+    most: Fraction | None = None
+    if call.distinct and call.args:
+        keys = domain_of(call.args[0], domains).keys
+        most = None if keys is None else Fraction(len([key for key in keys if key is not None]))
+    interval = Interval(Fraction(1 if surely else 0), most)
+    return Made(
+        expr=ask(
+            "count",
+            call.args,
+            BIGINT,
+            Domain(type=BIGINT, interval=interval, nullable=False),
+            distinct=call.distinct and bool(call.args),
+        )
+    )
+
+
+def count_if(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    """NULL where the condition is known of no row, as in DuckDB, whose COUNT_IF is a sum."""
+    hit = functions.make("case", (call.args[0], Literal(1, BIGINT)), at=None)
+    most = Fraction(1) if call.distinct else None
+    none = Domain(type=BIGINT, interval=Interval(Fraction(0), most), nullable=False)
+    hits = ask("count", (hit,), BIGINT, none, distinct=call.distinct)
+    if call.some and not call.filtered and not domain_of(call.args[0], domains).nullable:
+        return Made(expr=hits)
+    known = functions.make(
+        "greater",
+        (ask("count", call.args, BIGINT, none.but(interval=Interval(Fraction(0), None))), Literal(0, BIGINT)),
+        at=None,
+    )
+    return Made(expr=functions.make("case", (known, hits, Literal(None, NULL)), at=None))
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+
+def total(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    total, step = _exactly(call, domains, ask)
+    if call.args[0].type.kind is Kind.REAL:
+        return Made(expr=functions.make("multiply", (real(total), constant(step)), at=None))
+    return Made(expr=total if total.type == call.type else functions.make("try_cast", (total,), at=None, to=call.type))
+
+
+def _exactly(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> tuple[Column, Fraction]:
+    """Σ x as an exact number, and the value of one integer of it: 1 but for reals, which are summed on their grid."""
+    (arg,) = call.args
+    known = domain_of(arg, domains)
+    match arg.type.kind:
+        case Kind.INTEGER | Kind.BOOLEAN | Kind.NULL:
+            return _ask_sum(_as_bigint(arg, known), HUGEINT, known.interval, known, call, ask), Fraction(1)
+        case Kind.DECIMAL:
+            short, scale = arg, arg.type.scale
+            if arg.type.precision > SUMMED_DIGITS:
+                if scale >= SUMMED_DIGITS:
+                    raise refused(call, "Its values have too many digits to be added exactly.", "CAST it.")
+                short = functions.make("try_cast", (arg,), at=None, to=decimal(SUMMED_DIGITS, scale))
+            return _ask_sum(short, decimal(38, scale), known.interval, known, call, ask), Fraction(1)
+        case Kind.REAL:
+            grid = _grid(call, known)
+            ends = Interval(Fraction(grid.low), Fraction(grid.high))
+            return _ask_sum(_on_grid(arg, grid), HUGEINT, ends, known, call, ask), grid.step
+    raise refused(call, f"{arg.type} cannot be summed.", "Sum a number.")
+
+
+def _ask_sum(arg: Expr, type_: Type, one: Interval, known: Domain, call: UnitCall, ask: Ask) -> Column:
+    """Of values that are never negative (positive) the sum is not less (not more) than any of them."""
+    low = one.lower if one.lower is not None and one.lower >= 0 else None
+    high = one.upper if one.upper is not None and one.upper <= 0 else None
+    nullable = known.nullable or not call.some or call.filtered
+    integral = known.is_integral or type_ == HUGEINT
+    domain = Domain(type=type_, interval=Interval(low, high), nullable=nullable, integral=integral)
+    return ask("sum", (arg,), type_, domain, distinct=call.distinct)
+
+
+def _as_bigint(arg: Expr, known: Domain) -> Expr:
+    """Integers of 64 bits; what does not fit is NULL."""
+    if arg.type == BIGINT:
+        return arg
+    low, high = integer_range(BIGINT)
+    fits = known.interval.is_finite and low <= known.interval.ends()[0] and known.interval.ends()[1] <= high
+    return functions.make("cast" if fits or arg.type.bits <= 64 else "try_cast", (arg,), at=None, to=BIGINT)
+
+
+def _grid(call: UnitCall, known: Domain) -> ValueGrid:
+    """The value grid of a number with bounds; refused without."""
+    if known.type.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.REAL):
+        raise refused(call, f"{known.type} is not a number.", "Take a number.")
+    if not known.interval.is_finite:
+        raise Refused(
+            f"{call.function.upper()} of one person's rows needs bounds here",
+            code=103,
+            at=place(call.args[0]) or call.at,
+            why="Sums of reals depend on their order unless they are added on a grid, and bounds give the grid.",
+            fix="Clamp: LEAST(GREATEST(x, 0), 100); or, if it is a table's own column, add `lower:` and `upper:` to it in "
+            "the metadata.",
+        )
+    if not representable(known.type, known.interval):
+        raise refused(call, "Its bounds are beyond what doubles can add up.", "Clamp it: LEAST(GREATEST(x, 0), 100).")
+    return value_grid(known.type, known.interval)
+
+
+def _on_grid(arg: Expr, grid: ValueGrid) -> Expr:
+    """The number's integer on the grid, clamped; NULL and NaN are NULL."""
+    kind = arg.type
+    if kind.kind is Kind.INTEGER:
+        return functions.make("cast", (arg,), at=None, to=BIGINT)
+    if kind.kind is Kind.DECIMAL:
+        units = functions.make(
+            "multiply", (functions.make("cast", (arg,), at=None, to=REAL), constant(1 / grid.step)), at=None
+        )
+        return functions.make("try_cast", (units,), at=None, to=BIGINT)
+    scaled = functions.make("multiply", (arg, constant(1 / grid.step)), at=None)
+    return functions.make(
+        "case",
+        (
+            functions.make("less_equal", (arg, constant(grid.low * grid.step)), at=None),
+            Literal(grid.low, BIGINT),
+            functions.make("less", (arg, constant(grid.high * grid.step)), at=None),
+            functions.make("try_cast", (scaled,), at=None, to=BIGINT),
+            functions.make("less_equal", (arg, constant(LARGEST_REAL)), at=None),
+            Literal(grid.high, BIGINT),
+        ),
+        at=None,
+    )
+
+
+def average(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+    total, step = _exactly(call, domains, ask)
+    count = _entering(call, domains, ask)
+    mean = functions.make("divide", (real(total), real(_not_zero(count))), at=None)
+    if step != 1:
+        mean = functions.make("multiply", (mean, constant(step)), at=None)
+    return Made(expr=mean, interval=domain_of(call.args[0], domains).interval)
+
+
+def _entering(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Column:
+    """How many values the call is about."""
+    (arg,) = call.args
+    counted = _on_grid(arg, _grid(call, domain_of(arg, domains))) if arg.type.kind is Kind.REAL else arg
+    domain = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
+    return ask("count", (counted,), BIGINT, domain, distinct=call.distinct)
+
+
+def spread(*, sample: bool, root: bool) -> Maker:
+    """VAR and STDDEV from Σc and Σc², c twice the distance from the middle of the bounds, in grid integers: exact until
+    the last few operations on reals."""
+
+    def maker(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
+        (arg,) = call.args
+        known = domain_of(arg, domains)
+        grid = _grid(call, known)
+        if (grid.high - grid.low).bit_length() > SQUARE_BITS:
+            raise refused(
+                call, "Its bounds are too wide to square exactly.", "Narrow them: LEAST(GREATEST(x, 0), 100)."
+            )
+        width = grid.high - grid.low
+        nullable = Domain(type=HUGEINT, nullable=True)
+        centred = _centred(arg, grid)
+        first = ask("sum", (centred,), HUGEINT, nullable, distinct=call.distinct)
+        wide = functions.make("cast", (centred,), at=None, to=HUGEINT)
+        squares = functions.make("multiply", (wide, wide), at=None)
+        second = ask("sum", (squares,), HUGEINT, nullable, distinct=call.distinct)
+        count = real(_entering_grid(centred, call, ask))
+        sum_, square = real(first), real(second)
+        mean_square = functions.make("divide", (functions.make("multiply", (sum_, sum_), at=None), count), at=None)
+        spread = functions.make(
+            "greatest", (functions.make("subtract", (square, mean_square), at=None), constant(Fraction(0))), at=None
+        )
+        divisor = functions.make("subtract", (count, constant(Fraction(1))), at=None) if sample else count
+        variance = functions.make(
+            "multiply", (functions.make("divide", (spread, divisor), at=None), constant((grid.step / 2) ** 2)), at=None
+        )
+        value = functions.make("sqrt", (variance,), at=None) if root else variance
+        enough = functions.make("greater", (count, constant(Fraction(1 if sample else 0))), at=None)
+        far = width * grid.step
+        limit = far * (Fraction(708, 1000) if sample else Fraction(1, 2))
+        return Made(
+            expr=functions.make("case", (enough, value, Literal(None, NULL)), at=None),
+            interval=Interval(Fraction(0), limit if root else limit * limit),
+        )
+
+    return maker
+
+
+def _centred(arg: Expr, grid: ValueGrid) -> Expr:
+    doubled = functions.make("multiply", (_on_grid(arg, grid), Literal(2, BIGINT)), at=None)
+    return functions.make("subtract", (doubled, Literal(grid.low + grid.high, BIGINT)), at=None)
+
+
+def _entering_grid(centred: Expr, call: UnitCall, ask: Ask) -> Column:
+    domain = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
+    return ask("count", (centred,), BIGINT, domain, distinct=call.distinct)
+
+
+def _not_zero(count: Column) -> Expr:
+    return functions.make("nullif", (count, Literal(0, BIGINT)), at=None)
