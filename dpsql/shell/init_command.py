@@ -18,7 +18,7 @@ DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 @click.option("--table", metavar="NAME", help="Which table of a .duckdb file, where it has several.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
 def init(source: Path, table: str | None, output: Path | None) -> int:
-    """Begin metadata for a Parquet, CSV or .duckdb file, or a folder of Parquet files.
+    """Begin metadata for a Parquet, CSV or .duckdb file, or a folder or glob of files of one table.
 
     Names and types of columns are read, no value: bounds, keys and caps taken from the data would give it away.
     """
@@ -26,8 +26,9 @@ def init(source: Path, table: str | None, output: Path | None) -> int:
 
     if source.suffix in DATABASE_ENDINGS and table is None:
         table = only_table(source)
+    source = inside(source)
     columns = columns_of(source, table)
-    name = table.rpartition(".")[2] if table else source.stem
+    name = table.rpartition(".")[2] if table else name_of(source)
     folder = output.parent if output is not None else Path()
     place = os.path.relpath(source, folder)
     text = scaffold(name, columns, place)
@@ -55,9 +56,22 @@ def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
         found = sources.Files(paths=(source,), kind="csv", delimiter="\t" if source.suffix == ".tsv" else ",")
     else:
         found = sources.Files(paths=(source,), kind="parquet")
-    name = source.stem or "t"
+    name = name_of(source)
     with Vault.open({name: found}) as vault:
         return [(column.name, column.type) for column in vault.columns(name)]
+
+
+def inside(source: Path) -> Path:
+    """A folder of CSV files is written as a glob; a folder by itself means Parquet files."""
+    if source.is_dir() and not any(source.rglob("*.parquet")) and any(source.glob("*.csv")):
+        return source / "*.csv"
+    return source
+
+
+def name_of(source: Path) -> str:
+    """The table's name: the file's, or of a glob that of its folder."""
+    found = source.absolute()
+    return (found.parent.name if set(found.name) & set("*?[") else found.stem) or "t"
 
 
 def only_table(source: Path) -> str:

@@ -254,6 +254,23 @@ def test_init_reads_csv_and_databases(run: Run, here: Path) -> None:
     assert run("init", "nix.parquet").code == Exit.CANNOT_OPEN
 
 
+@pytest.mark.parametrize(
+    ("words", "table", "source"),
+    [
+        (("init", "rows"), "rows", "rows/*.csv"),
+        (("init", "rows/*.csv"), "rows", "rows/*.csv"),
+        (("init", "data/exam"), "exam", "data/exam"),
+    ],
+)
+def test_init_reads_folders_and_globs(run: Run, here: Path, words: tuple[str, ...], table: str, source: str) -> None:
+    (here / "rows").mkdir()
+    for name in ("a", "b"):
+        (here / "rows" / f"{name}.csv").write_text("x,y\n1,2\n")
+    done = run(*words)
+    assert done.code == Exit.OK, done
+    assert f"  {table}:\n" in done.out and f"source: {source}\n" in done.out.replace('"', "")
+
+
 def test_the_owners_commands(run: Run, here: Path) -> None:
     run(HOSPITAL, "-q", "-c", BY_SPECIALTY)
     assert "hospital,left,9.0,1e-06" in run("budget", HOSPITAL).out
