@@ -70,6 +70,8 @@ def _fractions(call: AggregateCall) -> tuple[Fraction, ...]:
         return (Fraction(1, 2),)
     given = call.args[1]
     listed = given.args if isinstance(given, Call) and given.function == "list_value" else (given,)
+    if not listed:
+        raise SqlError("a list of no fractions", code=105, at=place(given), fix="Write QUANTILE_CONT(x, [0.25, 0.75]).")
     return tuple(_fraction(item, call) for item in listed)
 
 

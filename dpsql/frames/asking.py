@@ -53,7 +53,7 @@ class Asking:
     def median(self, *columns: str) -> Result:
         return self._each("median", columns)
 
-    def quantile(self, q: float = 0.5, *columns: str) -> Result:
+    def quantile(self, q: float | Sequence[float] = 0.5, *columns: str) -> Result:
         return self._each("quantile", columns, q)
 
     def min(self, *columns: str) -> Result:

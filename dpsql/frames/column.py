@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import InterfaceError
@@ -44,7 +44,8 @@ class PrivateColumn(Unseen):
     def median(self) -> Any:
         return self._ask("median")
 
-    def quantile(self, q: float = 0.5) -> Any:
+    def quantile(self, q: float | Sequence[float] = 0.5) -> Any:
+        """Of several fractions a list, at the price of about log2 of their number."""
         return self._ask("quantile", q)
 
     def min(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -30,10 +30,14 @@ QUARTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75}
 
 
 def statistic(column: str, what: str, *arguments: Any) -> str:
-    """SQL of a statistic of a column (an SQL expression); quantile takes the fraction."""
+    """SQL of a statistic of a column (an SQL expression); quantile takes the fraction, or several."""
     if what in ("quantile", *QUARTILES):
         fraction = QUARTILES[what] if what in QUARTILES else arguments[0] if arguments else 0.5
-        return f"QUANTILE_CONT({column}, {words.value(fraction)})"
+        if isinstance(fraction, Iterable) and not isinstance(fraction, str):
+            written = f"[{', '.join(words.value(one) for one in fraction)}]"
+        else:
+            written = words.value(fraction)
+        return f"QUANTILE_CONT({column}, {written})"
     if what == "size":
         return "COUNT(*)"
     if what not in COLUMN_STATISTICS:

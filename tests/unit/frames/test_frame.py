@@ -343,3 +343,12 @@ def test_row_is_unit() -> None:
     assert frame.count().privacy.unit == "row"
     with pytest.raises(dpsql.InterfaceError):
         frame.units()
+
+
+def test_several_quantiles_at_once() -> None:
+    frame = made()
+    assert len(frame["age"].quantile([0.25, 0.75])) == 2
+    assert frame.budget.spent.epsilon == 1
+    with pytest.raises(dpsql.Error, match="no fractions"):
+        frame["age"].quantile([])
+    assert frame.budget.spent.epsilon == 1
