@@ -146,6 +146,11 @@ SHAPES = {
     "summary by key": Shape(
         f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t GROUP BY u, k, world", by_key
     ),
+    "summary by equal sets": Shape(
+        f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t"
+        " GROUP BY GROUPING SETS ((u, k, world), (u, k, world))",
+        lambda unit: 2 * by_key(unit),
+    ),
     "lag": Shape("SELECT world, u, k, LAG(v) OVER (PARTITION BY u ORDER BY v) AS v FROM t", lagged),
     "rank": Shape(
         f"SELECT world, u, k, {BETWEEN.format('RANK() OVER (PARTITION BY u ORDER BY v)')} AS v FROM t", ranked
