@@ -6,8 +6,18 @@ from dataclasses import replace
 
 from tests.properties.generator.scopes import Col, Rel
 from tests.properties.generator.subqueries import Subqueries
-from tests.properties.generator.tables import MINE
+from tests.properties.generator.tables import BY_TABLE, MINE
 
+# tables joined by USING, and the columns
+CHAINS = (
+    *((("p", "v"), ("u",)), (("v", "p"), ("u",)), (("v", "t"), ("id",)), (("t", "v"), ("id",)), (("v", "b"), ("k",))),
+    *(
+        (("t", "w"), ("id, line",)),
+        (("t", "b"), ("code",)),
+        (("p", "v", "t"), ("u", "id")),
+        (("v", "t", "b"), ("id", "k")),
+    ),
+)
 OUTER = ("JOIN", "INNER JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 
@@ -52,8 +62,9 @@ class Joins(Subqueries):
     def with_public(self, depth: int, left: Rel | None = None) -> Rel:
         """Private ⋈ public: the public rows multiply, or find nobody."""
         draw = self.draw
-        left = self._side(self.relation(depth) if left is None else left)
-        right = self.public()
+        if left is None:
+            left = self.summary(depth) if draw.random() < 0.3 else self.relation(depth)
+        left, right = self._side(left), self.public()
         kind = draw.choice((*("JOIN",) * 3, *("LEFT JOIN",) * 3, "CROSS JOIN", ",", "SEMI JOIN", "ANTI JOIN"))
         kind = self._allowed(kind, left)
         if kind == "CROSS JOIN":
@@ -71,6 +82,35 @@ class Joins(Subqueries):
             return self.put(right, left, "RIGHT JOIN", on)
         return self.put(left, right, kind, on)
 
+    def starred(self, depth: int) -> Rel:
+        """(SELECT * FROM one JOIN two USING (…) …): each column under its own name, the merged ones once."""
+        draw = self.draw
+        names, keys = draw.choice(CHAINS)
+        text, units, gone = names[0], BY_TABLE[names[0]].unit, set[str]()
+        for name, key in zip(names[1:], keys, strict=True):
+            table = BY_TABLE[name]
+            kind = draw.choice(("JOIN", "LEFT JOIN") if table.public else OUTER)
+            how = (
+                f"NATURAL {kind} {name}" if draw.random() < 0.3 and len(names) == 2 else f"{kind} {name} USING ({key})"
+            )
+            text = f"{text} {how}"
+            units = {"LEFT JOIN": units, "RIGHT JOIN": table.unit, "FULL JOIN": False}.get(kind, units or table.unit)
+            gone |= {f"{one}.{c}" for one in names for c in key.split(", ")} if kind in OUTER[2:] else set()
+        alias, tables = self.fresh("q"), [self.table(name) for name in names]
+        shown = {c.origin.split(".")[1]: c for rel in reversed(tables) for c in rel.cols}
+        cols = [replace(c, sql=f"{alias}.{n}", origin="" if c.origin in gone else c.origin) for n, c in shown.items()]
+        return Rel(
+            text=f"(SELECT * FROM {text}) AS {alias}",
+            cols=tuple(cols),
+            units=(f"{alias}.u",) if units else (),
+            apart=tuple(f"{alias}.{BY_TABLE[name].number}" for name in names),
+            single=True,
+        )
+
+    def summary(self, depth: int) -> Rel:
+        """One row per unit, or per unit and keys."""
+        raise NotImplementedError
+
     def public(self) -> Rel:
         chance = self.draw.random()
         if chance < 0.1:
@@ -86,7 +126,7 @@ class Joins(Subqueries):
         if not pairs:
             return self.condition(right, depth=0)
         a, b = self.draw.choice(pairs)
-        return f"{a.sql} {'=' if self.draw.random() < 0.85 or a.letter == 'T' else '<='} {b.sql}"
+        return f"{a.sql} {'=' if self.draw.random() < 0.7 or a.letter == 'T' else '<='} {b.sql}"
 
     def _more(self, on: str, left: Rel, right: Rel) -> str:
         """Now and then another conjunct, over both sides."""

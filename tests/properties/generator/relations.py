@@ -77,6 +77,7 @@ class Relations(Joins):
             self.window,
             self.union,
             self.filtered,
+            self.starred,
             self.relation,
         )
         found = self.draw.choice(steps)(depth - 1)

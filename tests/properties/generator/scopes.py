@@ -142,7 +142,7 @@ class Scopes:
     def condition(self, rel: Rel, *, depth: int = 1) -> str:
         """Over the relation's own columns."""
         draw = self.draw
-        if depth > 0 and draw.random() < 0.3 and not self.exact:
+        if depth > 0 and draw.random() < (0.15 if self.exact else 0.3):
             columns = {letter: [c.sql for c in rel.of(letter)] for letter in "IMXBDT"}
             return Expressions(draw, columns, self.used).of("B", 1)
         if depth > 0 and draw.random() < 0.3:

@@ -49,7 +49,7 @@ class Statements:
             conditions.append(self._noisy_scalar(rel))
         query = self._release(rel, conditions)
         chance = draw.random()
-        if chance < 0.04:
+        if chance < 0.04 and "OPTIONS" not in query:
             query = f"SELECT * FROM ({query}) AS r UNION ALL {query}"
         return (f"WITH {', '.join(self.before)} " if self.before else "") + query
 
