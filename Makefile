@@ -21,7 +21,7 @@ demo: $(VENV)/.installed samples
 	@$(PY) -m dpsql.samples.demo
 
 test: $(VENV)/.test
-	$(PY) -m pytest -n $(JOBS) -q $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -q $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check .
@@ -30,7 +30,7 @@ lint: $(VENV)/.dev
 	$(VENV)/bin/lint-imports
 
 deep: $(VENV)/.test
-	DPSQL_PROFILE=deep $(PY) -m pytest -n $(JOBS) -q --run-deep $(PYTEST_ARGS)
+	DPSQL_PROFILE=deep $(PY) -m pytest -n $(JOBS) --dist worksteal -q --run-deep $(PYTEST_ARGS)
 
 bench: $(VENV)/.test
 	$(PY) -m benchmarks $(BENCH)
@@ -74,7 +74,7 @@ clean:
 
 # sqlglot's compiled extra parses the same statements with other classes: the SQL tests run on it too.
 compiled: .venv-compiled/.installed
-	.venv-compiled/bin/python -m pytest -n $(JOBS) -q tests/unit/sql tests/cases
+	.venv-compiled/bin/python -m pytest -n $(JOBS) --dist worksteal -q tests/unit/sql tests/cases
 
 .venv-compiled/.installed: pyproject.toml
 	@$(PYTHON) -m venv .venv-compiled

@@ -118,9 +118,9 @@ def common(left: Type, right: Type) -> Type | None:
             return REAL
         one, other = as_decimal(left), as_decimal(right)
         assert one is not None and other is not None
-        scale = max(one.scale, other.scale)
         whole = max(one.precision - one.scale, other.precision - other.scale)
-        return decimal(min(38, whole + scale), scale)
+        scale = min(max(one.scale, other.scale), 38 - whole)  # DuckDB rounds rather than lose digits before the point
+        return decimal(whole + scale, scale)
     if kinds == {Kind.DATE, Kind.TIMESTAMP}:
         return TIMESTAMP
     return None

@@ -7,7 +7,7 @@ them. Places serve messages and column names only; nothing is decided by them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from sqlglot import Token, TokenType, exp
@@ -78,6 +78,8 @@ class _Search:
 
     def place(self, node: exp.Expr) -> None:
         names = NAMES[type(node)]
+        if isinstance(node, exp.Cast) and self._is_no_call(node):
+            return
         first = self._edge(node, min)
         for index in range(first - 1, -1, -1) if first is not None else ():
             if index not in self.taken and self._is_call(index) and word(self.tokens[index]) in names:
@@ -85,6 +87,16 @@ class _Search:
                 node.update_positions(self.tokens[index])
                 node.meta[NAME_META] = self.tokens[index].text
                 return
+
+    def _is_no_call(self, node: exp.Cast) -> bool:
+        """x::type and DATE '2020-01-31' are casts as well."""
+        first, last = self._edge(node.this, min), self._edge(node.this, max)
+        if first is None or last is None:
+            return False
+        if isinstance(node.this, exp.Literal) and first and self.tokens[first - 1].token_type in _PREFIX_TYPES:
+            return True
+        behind = [token for token in self.tokens[last + 1 :] if token.token_type is not TokenType.R_PAREN]
+        return bool(behind) and behind[0].token_type is TokenType.DCOLON
 
     def _is_call(self, index: int) -> bool:
         return index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
@@ -99,13 +111,23 @@ class _Search:
     def place_interval(self, node: exp.Interval) -> None:
         """INTERVAL 3 DAY and INTERVAL '3 days': sqlglot makes a new literal of the amount."""
         amount = str(node.name)
-        for index, token in enumerate(self.tokens[:-1]):
-            value = self.tokens[index + 1]
+        for index in self._near(node):
+            token, value = self.tokens[index], self.tokens[index + 1]
             same = value.text == amount or value.text.split()[:1] == [amount]
             if token.token_type is TokenType.INTERVAL and index not in self.taken and same:
                 self.taken.add(index)
                 node.this.update_positions(value)
                 return
+
+    def _near(self, node: exp.Interval) -> Iterable[int]:
+        """Where to look: behind what it is added to; before what is added to it; else from the end, as nodes come."""
+        parent, last = node.parent, len(self.tokens) - 1
+        if isinstance(parent, exp.Binary):
+            other = parent.this if node is parent.expression else parent.expression
+            edge = self._edge(other, max if node is parent.expression else min)
+            if edge is not None:
+                return range(edge + 1, last) if node is parent.expression else range(edge - 1, -1, -1)
+        return range(last - 1, -1, -1)
 
     def place_test(self, node: exp.Is) -> None:
         """x IS [NOT] NULL, x ISNULL, x NOTNULL: the first such sign behind x that no part of x has taken."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from dpsql.domain.facts import Atom, Domain
@@ -29,10 +30,21 @@ def result(
     Keys never bound the interval: declared keys are enforced only at the release, bounds already at the Scan.
     """
     null = any(domain.nullable for domain in domains) if nullable is None else nullable
-    found = fitted(interval, call.type) if call.type.kind in ORDERED else EVERYTHING
+    found = EVERYTHING
+    if call.type.kind in ORDERED:
+        wide = _rounded(interval, call.type.scale) if call.type.kind is Kind.DECIMAL else interval
+        found = fitted(wide, call.type)
     kept = without_null(keys, null)
     because = next((domain.because for domain in domains if domain.because), "")
     return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
+
+
+def _rounded(found: Interval, scale: int) -> Interval:
+    """Where values of the interval are brought to a scale: each at most to the next one there, away from zero."""
+    unit = 10**scale
+    low = None if found.lower is None else Fraction(math.floor(found.lower * unit), unit)
+    high = None if found.upper is None else Fraction(math.ceil(found.upper * unit), unit)
+    return found if found.is_empty else Interval(low, high)
 
 
 def may_be_infinite(domain: Domain) -> bool:
@@ -49,4 +61,8 @@ def converted(value: Atom, to: Type) -> Atom:
         return float(value)
     if isinstance(value, float):
         raise Inexact
-    return Fraction(value) if to.kind is Kind.DECIMAL else int(value)
+    if to.kind is not Kind.DECIMAL:
+        return int(value)
+    if (Fraction(value) * 10**to.scale).denominator != 1:
+        raise Inexact
+    return Fraction(value)

@@ -325,8 +325,6 @@ SELECT COUNT(f) FROM (SELECT LAG(visited_on, 1, 0) OVER (PARTITION BY patient_id
 -- DPSQL-105 at 1:49: the default of LAG is INTEGER, its value DATE
 SELECT COUNT(f) FROM (SELECT patient_id, STRING_AGG(DISTINCT, ',' ORDER BY visit_id) AS f FROM visits GROUP BY patient_id)
 -- DPSQL-105 at 1:42: DISTINCT of nothing
-SELECT COUNT(DISTINCT) FROM visits
--- DPSQL-105 at 1:8: DISTINCT of nothing
 SELECT name, (SELECT GROUPING(specialty) * 1.0 / COUNT(*) FROM visits AS v WHERE v.specialty = s.name) FROM specialties AS s
 -- DPSQL-121 at 1:22: this correlated subquery is none that dpsql can turn into a join
 SELECT (SELECT GROUPING(specialty) FROM visits) FROM specialties AS s

@@ -39,6 +39,7 @@ BOUNDED = (
 )
 KEY_EXPRESSIONS = (
     "CASE WHEN {B} THEN 'yes' ELSE 'no' END",
+    "CASE WHEN {B} THEN 1 WHEN {B} THEN 2 END",
     "DATE_TRUNC('month', d)",
     "EXTRACT(month FROM {W})",
     "FLOOR(x / 2)",
@@ -144,7 +145,7 @@ class Queries:
         return ", ".join(names)
 
     def _key(self) -> str:
-        if self.draw.random() < 0.7:
+        if self.draw.random() < 0.6:
             return self.draw.choice(GROUPABLE)
         return self._fill(self.draw.choice(KEY_EXPRESSIONS))
 

@@ -50,6 +50,23 @@ def test_names_are_duckdbs(engine: duckdb.DuckDBPyConnection, expression: str) -
     assert ours(text) == engine.execute(f"DESCRIBE {text}").fetchall()[0][0]
 
 
+TWICE = (
+    "EXTRACT(month FROM (d - INTERVAL 7 DAY))",
+    "EXTRACT(month FROM (TIMESTAMP '2020-01-01 10:00:00' - INTERVAL 10 DAY)), LOWER(CAST(DATE '2020-03-01' AS VARCHAR))",
+    "EXTRACT(day FROM (INTERVAL 1 MONTH + d)), CAST((x + 1)::INTEGER AS BIGINT)",
+    "CAST(CAST(x AS INTEGER)::VARCHAR AS VARCHAR)",
+)
+
+
+@pytest.mark.parametrize("expressions", TWICE)
+def test_what_stands_in_group_by_too_keeps_its_name(engine: duckdb.DuckDBPyConnection, expressions: str) -> None:
+    text = f"SELECT {expressions} FROM t GROUP BY {expressions}"
+    tree = parse(text).tree
+    assert tree is not None
+    shown = [row[0] for row in engine.execute(f"DESCRIBE {text}").fetchall()]
+    assert [column_name(column) for column in tree.expressions] == shown
+
+
 def test_there_are_many() -> None:
     assert len(EXPRESSIONS) >= 200
 
