@@ -136,6 +136,11 @@ def _cast(name: str) -> Callable[[exp.Expr], str]:
     return lambda node: f"{name}({_show(node.this)} AS {type_name(node.args['to'])})"
 
 
+def _epoch(node: exp.Expr) -> str:
+    """EPOCH_MS(x): sqlglot adds the scale that the name says."""
+    return call(called(node), _show(node.this))
+
+
 def _extract(node: exp.Expr) -> str:
     return f"date_part({part_of(node, node.this.name)}, {_show(node.expression)})"
 
@@ -254,6 +259,7 @@ _PRINTERS: Mapping[type[exp.Expr], Callable[[exp.Expr], str]] = MappingProxyType
         exp.Escape: _escape,
         exp.Exists: lambda node: f"EXISTS({_query(node.this)})",
         exp.Extract: _extract,
+        exp.UnixToTime: _epoch,
         exp.Filter: lambda node: f"{_show(node.this)} FILTER (WHERE {_show(node.expression.this)})",
         exp.Grouping: lambda node: f"GROUPING({_list(node.expressions)})",
         exp.Identifier: _column,

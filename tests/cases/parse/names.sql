@@ -317,3 +317,5 @@ week(d)
 dayofweek(d)
 monthname(d)
 hour(ts)
+EPOCH_MS(ts)
+epoch_ms(ts + INTERVAL 1 DAY) + 1
