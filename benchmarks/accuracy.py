@@ -102,7 +102,7 @@ def connect(frame: pd.DataFrame) -> Connection:
 
 def rmse(conn: Connection, aggregate: str, truth: float, runs: int) -> float:
     sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='laplace', fresh=true) {aggregate} FROM orders"
-    answers = np.array([conn.execute(sql).fetchone()[0] for _ in range(runs)], dtype=float)  # type: ignore[index]
+    answers = np.array([conn.execute(sql).fetchone()[0] for _ in range(runs)], dtype=float)  # type: ignore[index]  # one row
     return float(np.sqrt(np.mean((answers - truth) ** 2)))
 
 

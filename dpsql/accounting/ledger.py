@@ -100,7 +100,7 @@ class Ledger:
         )
         try:
             opened = begin(store, account, new_epoch=new_epoch, changes=changes, clock=clock)
-        except BaseException:
+        except BaseException:  # whatever it is, Ctrl-C too: nobody else could close it; raised again
             if path is not None:
                 store.close()
             raise
@@ -118,7 +118,7 @@ class Ledger:
                 if tip is None or recorded is None or recorded.detail is None:
                     raise tampered("it holds no account")
                 account = Account.from_json(recorded.detail)
-        except BaseException:
+        except BaseException:  # as in open: closed, and raised again
             store.close()
             raise
         return cls(store, account, Opened(epoch=tip.epoch, notices=()), clock, ())

@@ -100,7 +100,7 @@ class Store:
         try:
             self._file = None if self.path is None else _identity(self.path)
             self._prepare(connection)
-        except BaseException:
+        except BaseException:  # whatever it is: nobody else could close it; raised again
             connection.close()
             raise
         return connection
@@ -187,7 +187,7 @@ class Store:
                 yield writing
                 self._crash_point(f"{step}.written")
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # Ctrl-C too must not leave a transaction open; raised again
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise

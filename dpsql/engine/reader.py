@@ -37,7 +37,7 @@ class Reader:
         self._columns: dict[str, tuple[Column, ...]] = {}
         try:
             self._open(sources)
-        except BaseException:
+        except BaseException:  # whatever it is: nobody else could close it; raised again
             self._database.close()
             raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Asked = str | tuple[Any, ...]
 
 
-class Asking:
+class Asking(ABC):
     """Each method is one query, charged once whatever it measures."""
 
     def agg(self, columns: Mapping[str, str | Sequence[str]] | None = None, **named: Asked) -> Result:
@@ -104,17 +105,21 @@ class Asking:
         self._check(column)
         return words.name(column)
 
+    @abstractmethod
     def _ask(self, items: Sequence[tuple[str, str]]) -> Result:
-        raise NotImplementedError
+        """One query: (SQL, name) of each column of its answer."""
 
+    @abstractmethod
     def _units(self) -> str:
-        raise NotImplementedError
+        """The SQL that counts the units."""
 
+    @abstractmethod
     def _numbers(self) -> tuple[str, ...]:
-        raise NotImplementedError
+        """The columns that are numbers with declared bounds."""
 
+    @abstractmethod
     def _check(self, column: str) -> None:
-        raise NotImplementedError
+        """Refuse a column that is not there."""
 
 
 def selected(items: Sequence[tuple[str, str]]) -> str:

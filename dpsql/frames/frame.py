@@ -284,8 +284,9 @@ class PrivateFrame(Asking, Unseen):
         """given: the user's own expressions in it, besides those of the relation."""
         asked = self._with_options(sql)
         with pointed((*self._relation.given, *given)):
-            if self._explaining:  # explain() hands such a frame to a function, and takes what comes back
-                return explain(self._root.session, asked)  # type: ignore[return-value]
+            if self._explaining:
+                # explain() hands such a frame to a function, and takes what comes back
+                return explain(self._root.session, asked)  # type: ignore[return-value]  # seen by explain() alone
             return Result(execute(self._root.session, asked))
 
     def _scalar(self, sql: str) -> Any:
