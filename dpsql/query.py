@@ -19,7 +19,7 @@ from dpsql.consistent import consistent
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InternalError, NotSupportedError
+from dpsql.errors import BudgetError, Error, InternalError
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
@@ -246,7 +246,3 @@ def _finish(
     half_widths = interval_report(found, noisies) if found.stages else None
     privacy = privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths) if found.stages else None
     return Answer(kind="query", rows=rows, plan=found, privacy=privacy)
-
-
-def unsupported(statement: Statement) -> NotSupportedError:
-    return NotSupportedError(f"{statement.kind} is not answered here", code=122)

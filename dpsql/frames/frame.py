@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.connection import Amountlike, Budget, budget_of
@@ -28,7 +28,6 @@ from dpsql.query import Parameters
 from dpsql.sql.options import OPTIONS
 from dpsql.statements import execute, explain
 
-Answered = TypeVar("Answered")
 Expression = str | PrivateColumn
 _SHORT = {"max_groups": "max_groups_contributed", "max_rows": "max_rows_per_group"}
 

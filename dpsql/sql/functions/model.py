@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpsql.domain.facts import Domain
-from dpsql.domain.types import NULL, Kind, Type
+from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Call, Expr, Literal
 
 Args = tuple[Expr, ...]
@@ -98,7 +98,3 @@ def text_constant(args: Args, position: int, what: str) -> str:
     if not isinstance(value, str):
         raise TypeProblem(f"{what} must be a text constant", position)
     return value
-
-
-def is_null(expr: Expr) -> bool:
-    return expr.type == NULL
