@@ -1,0 +1,87 @@
+"""What release asks of the samplers and where it draws the line are the plan's own integers: no statistic would show one
+step of 2^20."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpsql
+from dpsql.plan.stages import Stage
+from dpsql.query import plan_of, read
+
+CATALOG: dict[str, Any] = {
+    "dataset": "release",
+    "unit": "person",
+    "budget": {"epsilon": 100, "delta": 0.1},
+    "per_query": {"epsilon": 1, "delta": 1e-6},
+    "tables": {
+        "t": {
+            "unit": "u",
+            "max_groups": 1,
+            "max_rows": 2,
+            "columns": {
+                "u": "integer",
+                "n": "text",
+                "k": {"type": "text", "keys": ["a", "b", "c", "d", "e"]},
+                "x": {"type": "real", "lower": -3, "upper": 7},
+            },
+        }
+    },
+}
+KEYS = ["a", "b", "c"]  # each held by one person
+SOURCE = {"t": pa.table({"u": [1, 2, 3], "n": KEYS, "k": KEYS, "x": [1.0, 2.0, 3.0]})}
+Draws = list[tuple[str, int, int]]
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, sql: str, mechanism: str, noise: list[int] | None = None
+) -> tuple[list[Any], Stage, Draws]:
+    """The answer, its stage, and (mechanism, scale, number) of every draw. noise: of the first draw; others are 0."""
+    drawn: Draws = []
+
+    def sampler(name: str) -> Any:
+        def sample(t: int, n: int) -> np.ndarray:
+            drawn.append((name, t, n))
+            first = noise is not None and len(drawn) == 1
+            return np.array(noise if first else [0] * n, dtype=np.int64)
+
+        return sample
+
+    for name in ("laplace", "gaussian"):
+        monkeypatch.setattr(f"dpsql.release.discrete_{name}", sampler(name))
+    asked = sql.replace("SELECT", f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{mechanism}')", 1)
+    with dpsql.connect(CATALOG, source=SOURCE) as connection:
+        (stage,) = plan_of(connection._session, read(asked)).stages
+        return connection.execute(asked).fetchall(), stage, drawn
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_every_public_key_is_drawn_at_the_plan_s_scale(monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
+    rows, stage, drawn = run(monkeypatch, "SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k", mechanism)
+    assert len(rows) == stage.combinations == 5
+    assert drawn == [(mechanism, noise.scale, 5) for noise in stage.noises]
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_private_keys_stand_at_the_threshold(monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
+    """At T the key is there, one step below it is not. All keys draw the unit count, those released draw the rest."""
+    sql = "SELECT n, COUNT(DISTINCT u), SUM(x) FROM t GROUP BY n ORDER BY n"
+    with monkeypatch.context() as patched:
+        _, stage, _ = run(patched, sql, mechanism)
+    assert stage.threshold is not None
+    units = stage.noises[stage.threshold.measure]
+    one = round(1 / units.grid)
+    at = stage.threshold.at_least - one
+    for noise in ([at, at - 1, at], [at - 1, at, at - 1], [at - 1] * 3):
+        with monkeypatch.context() as patched:
+            rows, _, drawn = run(patched, sql, mechanism, noise)
+        kept = sum(cell == at for cell in noise)
+        assert sorted(drawn[1:]) == sorted(
+            (mechanism, one.scale, kept) for j, one in enumerate(stage.noises) if j != stage.threshold.measure
+        )
+        assert drawn[0] == (mechanism, units.scale, len(KEYS))
+        assert len(rows) == kept
