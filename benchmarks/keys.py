@@ -45,7 +45,7 @@ def main(argv: list[str]) -> None:
     session = open_session(CATALOG, source={"t": frame}, memory_limit=chosen.memory)
     stage = plan_of(session, read("SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k")).stages[0]
     vault: Vault = session.vault()
-    query = bounding(stage, vault_relations(session, vault), salt=1, exact=False)
+    query = bounding(stage, vault_relations(session, vault, stage), salt=1, exact=False)
     started = time.perf_counter()
     exact = vault.run(query.sql)
     aggregated = time.perf_counter()

@@ -125,7 +125,7 @@ def vault_query(case: Case, path: Path, threads: int) -> Callable[[], object]:
     by = "" if case.key is None else f" GROUP BY {case.key}"
     stage = plan_of(session, read(f"SELECT {key}COUNT(*), SUM(x) FROM t{by}")).stages[0]
     vault = session.vault()
-    query = bounding(stage, vault_relations(session, vault), salt=SALT, exact=False)
+    query = bounding(stage, vault_relations(session, vault, stage), salt=SALT, exact=False)
     loads: dict[str, Columns] = {n: key_table_columns(values, type_) for n, (values, type_) in query.key_tables.items()}
     return lambda: vault.run(query.sql, loads=loads)
 

@@ -201,7 +201,7 @@ def _family_goes_on(found: ReleasePlan, stage: Stage) -> bool:
 
 def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, *, salt: int, exact: bool) -> Exact:
     """Step 10: the one place where private data is read."""
-    relations = vault_relations(session, vault)
+    relations = vault_relations(session, vault, stage)
     query = bounding(stage, relations, salt=salt, exact=exact)
     scratch.check_fan_outs(session.scratch, stage, released=True)
     return exact_totals(session, stage, scratch, vault, query)

@@ -140,7 +140,7 @@ class Replayer:
     def totals(self, stage: Stage, scratch: ScratchSql, *, salt: int = SALT, without: object = None) -> Totals:
         """The stage's exact totals on the noise grid; `without` a unit, if one is given."""
         vault = self.session.vault()
-        relations = vault_relations(self.session, vault, without=without)
+        relations = vault_relations(self.session, vault, stage, without=without)
         query = bounding(stage, relations, salt=salt, exact=False)
         return _by_group(exact_totals(self.session, stage, scratch, vault, query), stage)
 

@@ -200,7 +200,9 @@ def take_bounds(
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        if word(token) == _BOUNDS and index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.FARROW:
+        if index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.FARROW:
+            if word(token) != _BOUNDS:
+                raise _unknown_argument(token)
             reader = _Reader(tokens, index + 2, parameters)
             call = _call(calls, kept, token, found)
             found[call.start] = frozen({fold(_BOUNDS): _bounds(reader, token)})
@@ -214,6 +216,18 @@ def take_bounds(
         kept.append(token)
         index += 1
     return kept, frozen(found)
+
+
+def _unknown_argument(token: Token) -> SqlError:
+    per_row = fold(token.text) == "contribution_bounds_per_row"
+    return SqlError(
+        f"no function has an argument called {token.text}",
+        code=119,
+        at=at(token),
+        fix="Bound the values themselves: LEAST(GREATEST(x, 0), 100)."
+        if per_row
+        else "SUM and its like take contribution_bounds_per_group => (low, high); write other arguments without names.",
+    )
 
 
 def _call(calls: list[Token | None], kept: list[Token], token: Token, found: Mapping[int, object]) -> Token:

@@ -43,7 +43,7 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
 
     told: list[object] = [plan.cost]
     for stage in plan.stages:
-        query = bounding(stage, vault_relations(session, vault), salt=7, exact=False)
+        query = bounding(stage, vault_relations(session, vault, stage), salt=7, exact=False)
         told += [renamed(query.sql), [renamed(sql) for sql in query.apart.values()], query.key_tables]
         told += [[key.values for key in stage.keys], stage.noises, stage.threshold, stage.combinations]
         told += [[(m.kind, m.step, m.sensitivity) for m in stage.measures]]

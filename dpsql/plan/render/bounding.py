@@ -53,7 +53,8 @@ def bounding(stage: Stage, relations: Relations, *, salt: int, exact: bool) -> V
         steps.append(
             f"a AS MATERIALIZED (SELECT *, {hashed} AS h FROM ({per_unit(stage, groups, base, counts, exact)}) AS x)"
         )
-        columns = [*groups, *(f"t{j}" for j in base), *(dict.fromkeys(counts.values()) if exact else ())]
+        shares = [f"t{j}" for j in _carried(stage, base)]
+        columns = [*groups, *shares, *(dict.fromkeys(counts.values()) if exact else ())]
         more, kept = kept_groups(stage, columns)
         steps += more
     sql = f"WITH {', '.join(steps)} {_totals(stage, groups, base, counts, kept, exact)}"
@@ -89,9 +90,20 @@ def _per_unit(stage: Stage, groups: list[str], base: Sequence[int], counts: dict
     columns = ["u", *groups]
     inner = f"SELECT {', '.join([*columns, *(f'{v} AS {k}' for k, v in aggregates.items())])} FROM rows"
     inner += f" GROUP BY {', '.join(columns)}"
-    shares = [f"{_share(j, stage.measures[j], counts[j], stage.bounding.max_rows)} AS t{j}" for j in base]
+    rows = stage.bounding.max_rows
+    shares = [f"{_share(j, stage.measures[j], counts[j], rows)} AS t{j}" for j in _carried(stage, base)]
     extra = list(dict.fromkeys(counts.values())) if exact else []
     return f"SELECT {', '.join([*columns, *extra, *shares])} FROM ({inner}) AS y"
+
+
+def _is_here(stage: Stage, j: int) -> bool:
+    """Whether it counts the units that have any row in the group: the rows of `kept`, one for each."""
+    return stage.measures[j].kind == "units" and enters_all(stage.measures[j])
+
+
+def _carried(stage: Stage, base: Sequence[int]) -> list[int]:
+    """The measures whose shares are columns."""
+    return [j for j in base if not _is_here(stage, j)]
 
 
 def _share(j: int, measure: Measure, n: str, max_rows: int) -> str:
@@ -131,7 +143,8 @@ def _per_row(stage: Stage, groups: list[str], base: Sequence[int], counts: dict[
         share = f"coalesce(p{j}, 0)" if measure.kind in SUMS else enters
         if measure.clamp is not None:
             share = _clamped(share, f"({enters})", measure.clamp)
-        shares.append(f"{share} AS t{j}")
+        if not _is_here(stage, j):
+            shares.append(f"{share} AS t{j}")
     counted = [f"{v} AS {k}" for k, v in ns.items()] if exact else []
     return f"SELECT {', '.join(['u', *groups, *counted, *shares])} FROM rows"
 
@@ -144,14 +157,15 @@ def _totals(
 ) -> str:
     keys = ["g"] if "g" in groups else []
     outs = [*keys, *(f"{private_key(f'z.k{i}', k)} AS k{i}" for i, k in enumerate(stage.keys) if k.values is None)]
-    sums = [f"sum(t{j}) AS t{j}" for j in base]
+    sums = [f"sum(t{j}) AS t{j}" for j in _carried(stage, base)]
     entered = [f"sum({n}) AS {n}" for n in dict.fromkeys(counts.values())] if exact else []
     by = f" GROUP BY {', '.join(groups)}" if groups else ""
     # a group that exists, even one that measures nothing (SELECT DISTINCT), must come out
     inner = f"SELECT {', '.join([*groups, *sums, *entered, 'count(*) AS here'])} FROM {kept}{by}"
     for j in base:
         measure, noise = stage.measures[j], stage.noises[j]
-        total = _exact_total(j, measure, counts[j]) if exact else on_noise_grid(f"t{j}", noise)
+        total = "here" if _is_here(stage, j) else f"t{j}"
+        total = _exact_total(total, measure, counts[j]) if exact else on_noise_grid(total, noise)
         outs.append(f"{total} AS m{j}")
     outs.append("CAST(here AS BIGINT) AS here")
     # groups with public keys alone are laid out by release
@@ -159,8 +173,8 @@ def _totals(
     return f"SELECT {', '.join(outs)} FROM ({inner}) AS z{order}"
 
 
-def _exact_total(j: int, measure: Measure, n: str) -> str:
+def _exact_total(total: str, measure: Measure, n: str) -> str:
     """Without noise: the total as text, NULL where a sum has nothing to add."""
     if measure.kind in ("units", "rows"):
-        return f"CAST(coalesce(t{j}, 0) AS VARCHAR)"
-    return f"CASE WHEN {n} > 0 THEN CAST(t{j} AS VARCHAR) END"
+        return f"CAST(coalesce({total}, 0) AS VARCHAR)"
+    return f"CASE WHEN {n} > 0 THEN CAST({total} AS VARCHAR) END"

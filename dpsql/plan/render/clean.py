@@ -1,4 +1,5 @@
 """The cleaned table: one deterministic projection of a source, row by row. WHERE, keys and aggregates see only this.
+(A number that is measured and nothing else is clamped where it is measured, to the same: `measured.clamped_by`.)
 
 Declared types by TRY_CAST; NaN and infinite moments become NULL; numbers and moments are clamped to their declared
 bounds (moments always to the years 1 to 9999, where every date function is total); text is compared byte by byte; −0.0
@@ -8,6 +9,7 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
@@ -15,6 +17,7 @@ from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
 from dpsql.ir.nodes import Field, Scan
 from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
+from dpsql.plan.render.measured import Measured, clamped_by
 from dpsql.plan.render.relation import name
 
 ROW = "__row"
@@ -23,8 +26,16 @@ DAY = 86_400_000_000
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
-def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
+def cleaned(
+    scan: Scan,
+    spec: TableSpec,
+    source: str,
+    types: Mapping[str, str],
+    measured: Measured = MappingProxyType({}),
+) -> str:
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types.
+
+    measured: the columns that only axes read (render/measured.py): what an axis clamps is not clamped twice."""
     own = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
@@ -46,7 +57,10 @@ def cleaned(scan: Scan, spec: TableSpec, source: str, types: Mapping[str, str]) 
         actual = own[fold(column)]
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
-        values.append(f"{_kept(f'r{f.id}', declared)} AS {name(f.id)}")
+        value = f"r{f.id}"
+        by_axes = f.id in measured and clamped_by(measured[f.id], declared.interval, declared.type.kind)
+        cell = value if by_axes else kept(value, declared)
+        values.append(f"{cell} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
@@ -104,7 +118,7 @@ def _unit(column: str, actual: str, type_: Type) -> str:
 
 
 def _present(value: str, declared: ColumnSpec) -> str:
-    """Whether `_kept` leaves a value: said of the raw one, so that an engine can test it while it reads."""
+    """Whether `kept` leaves a value: said of the raw one, so that an engine can test it while it reads."""
     match declared.type.kind:
         case Kind.REAL:
             return f"NOT isnan({value})"
@@ -114,7 +128,7 @@ def _present(value: str, declared: ColumnSpec) -> str:
             return f"{value} IS NOT NULL"
 
 
-def _kept(value: str, declared: ColumnSpec) -> str:
+def kept(value: str, declared: ColumnSpec) -> str:
     """NaN and infinities out, clamped to the bounds."""
     kind = declared.type.kind
     low, high = declared.interval.lower, declared.interval.upper
@@ -165,4 +179,4 @@ def loaded_column(f: Field, value: str) -> str:
     column = ColumnSpec(name=f.name, type=f.type if f.type.kind is not Kind.NULL else BIGINT)
     if f.type.kind is Kind.TEXT:
         return f'CAST({value} AS VARCHAR) COLLATE "binary"'
-    return _kept(f"TRY_CAST({value} AS {column.type.sql})", column)
+    return kept(f"TRY_CAST({value} AS {column.type.sql})", column)
