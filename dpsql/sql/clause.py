@@ -200,9 +200,10 @@ def take_bounds(
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        if index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.FARROW:
-            if word(token) != _BOUNDS:
-                raise _unknown_argument(token)
+        named = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.FARROW
+        if named and word(token) != _BOUNDS and calls and kept[-1].token_type is TokenType.COMMA:
+            raise _unknown_argument(token)
+        if named and word(token) == _BOUNDS:
             reader = _Reader(tokens, index + 2, parameters)
             call = _call(calls, kept, token, found)
             found[call.start] = frozen({fold(_BOUNDS): _bounds(reader, token)})

@@ -37,3 +37,5 @@
 105 CORR(x, s) | CORR(y, x)
 105 COUNT_IF(x) | COUNT_IF(x > 10)
 105 HISTOGRAM(x, [3, 2]) | [10, 20, 50]
+119 SUM(x, bounds => (0, 3)) | called bounds
+119 QUANTILE_CONT(x, 0.5, contribution_bounds_per_row => (0, 3)) | LEAST(GREATEST(x
