@@ -174,7 +174,7 @@ def _refused(account: Account, ceiling: Ceiling, cost: Cost, largest: Fraction) 
     limit = limit_of(account, ceiling.cap)
     spent = amount_spent(account, ceiling.cap, ceiling.spent)
     left = amount_left(limit, spent)
-    fix = "Ask the owner for more budget; a query that was answered before is free."
+    fix = "Ask the owner for more budget. Where the catalog has a `version:`, what was answered before is free."
     if largest > 0:
         fix = f"The largest epsilon that would pass is {_down(largest)}. " + fix
     return OverBudget(

@@ -190,6 +190,14 @@ def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | 
         values = tuple(sorted({v for v in domain.keys if v is not None}, key=_order))
         if 0 < len(values) <= CANDIDATE_LIMIT and domain.type.kind is not Kind.REAL:
             return values, None
+        if not values:
+            raise Refused(
+                f"no value of {ask.describe(arg)} is left to ask about",
+                code=132,
+                at=place(arg),
+                why="None of its public values passes the query's conditions.",
+                fix="Loosen the conditions: EXPLAIN of a query that groups by it shows its values.",
+            )
     if domain.type.kind is Kind.BOOLEAN:
         return None, Axis(arg=arg, step=Fraction(1), low=0, high=1)
     if domain.type.kind in ORDERED and domain.is_integral and domain.interval.is_finite:
@@ -200,7 +208,7 @@ def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | 
         f"the values of {ask.describe(arg)} are not public",
         code=132,
         at=place(arg),
-        why="The most frequent value is chosen among values that are known beforehand.",
+        why="What is answered are values that must be known without the data.",
         fix="Declare `keys:` for it, filter with IN (…), or round it: FLOOR(x / 10). "
         "Or count: COUNT(*) … GROUP BY x ORDER BY 2 DESC.",
     )
