@@ -67,7 +67,7 @@ def cuts(keep: int) -> str:
     return f"SELECT u, {nth_smallest('h', keep + 1)} AS cut FROM a SEMI JOIN ({over}) AS o ON a.u = o.u GROUP BY u"
 
 
-QUARTER = 2**62  # of all hashes
+EIGHTH, QUARTER, ALL = 2**61, 2**62, 2**64 - 1  # of all hashes
 MANY = 8  # times as many groups as are kept: from here on most of a unit's hashes need no sorting
 
 
@@ -75,8 +75,8 @@ def kept_groups(stage: Stage, columns: Sequence[str]) -> tuple[list[str], str]:
     """The steps from `a` (u, h and `columns`) to the groups that `cuts` keeps, and what to read them from.
 
     One group of a unit is kept by its smallest hash, and none where two groups share it. Where a unit may have many
-    groups, the cut is looked for among the hashes of the lowest quarter if more than `keep` lie there: then so does the
-    cut, and all that is below it. The groups kept are the same in all three forms.
+    groups, the cut is looked for among the lowest eighth or quarter of all hashes if more than `keep` lie there: then so
+    does the cut, and all that is below it. The groups kept are the same in all three forms.
     """
     keep = stage.bounding.keep_groups
     if keep == 1:
@@ -87,7 +87,8 @@ def kept_groups(stage: Stage, columns: Sequence[str]) -> tuple[list[str], str]:
         )
     if stage.public_keys and stage.combinations <= MANY * keep:
         return [f"b AS ({cuts(keep)})"], _below("a")
-    top = f"CASE WHEN count(*) FILTER (WHERE h < {QUARTER}) > {keep} THEN {QUARTER} ELSE 18446744073709551615 END"
+    enough = (f"WHEN count(*) FILTER (WHERE h < {part}) > {keep} THEN {part}" for part in (EIGHTH, QUARTER))
+    top = f"CASE {' '.join(enough)} ELSE {ALL} END"
     return (
         [
             f"r AS (SELECT u, CAST({top} AS UBIGINT) AS top FROM a GROUP BY u HAVING count(*) > {keep})",

@@ -13,7 +13,7 @@ import pytest
 from dpsql.plan.render.rows import MANY, kept_groups
 
 LARGEST = 2**64 - 1
-QUARTER = 2**62
+EIGHTH, QUARTER = 2**61, 2**62
 
 
 class Stage:
@@ -48,12 +48,12 @@ def answered(rows: list[tuple[int, int, int]], stage: Any) -> list[tuple[int, in
 
 
 def world(seed: int) -> list[tuple[int, int, int]]:
-    """Units with 1 to 40 groups; hashes of all sizes, some equal, some at the ends of the quarter and of the range."""
+    """Units with 1 to 40 groups; hashes of all sizes, some equal, some at the ends of the parts and of the range."""
     rng = random.Random(seed)
-    ends = (0, QUARTER - 1, QUARTER, QUARTER + 1, LARGEST)
+    ends = (0, *(end + k for end in (EIGHTH, QUARTER) for k in (-1, 0, 1)), LARGEST)
     rows = []
     for unit in range(40):
-        wide = [rng.randrange(2**64) >> rng.choice((0, 0, 2, 3)) for _ in range(40)]
+        wide = [rng.randrange(2**64) >> rng.choice((0, 0, 2, 3, 4)) for _ in range(40)]
         pool = [rng.choice(ends) if rng.random() < 0.2 else h for h in wide]
         if rng.random() < 0.3:
             pool = pool[: rng.randint(1, 4)] * 20  # many collisions
