@@ -17,6 +17,7 @@ from dpsql.plan.transport import transported
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
+WORD = 2**63
 BLOCK = 2**18  # cells handled at once: the arrays stay in the cache
 
 
@@ -76,7 +77,10 @@ def _values(ordinals: Integers, measure: Measure, candidates: Candidates) -> Arr
     if candidates.values is not None:
         return transported(candidates.values, measure.parts[0].type, ordinals)
     assert measure.axis is not None
-    return np.minimum(measure.axis.low + candidates.cell * ordinals, measure.axis.high)
+    low, cell = measure.axis.low, candidates.cell
+    if abs(low) + cell * candidates.count < WORD:
+        return np.minimum(low + cell * ordinals, measure.axis.high)
+    return np.array([min(low + cell * k, measure.axis.high) for k in ordinals.tolist()], dtype=np.int64)
 
 
 def bins_of(answer: Mapping[str, Array], groups: Integers, measure: Measure) -> Integers:

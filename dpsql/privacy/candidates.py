@@ -17,6 +17,7 @@ from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
+WORD = 2**63
 CELLS = 2**24  # candidates of all public groups together
 FEWEST, UNKNOWN_GROUPS = 2**10, 2**12  # grid points at least; where keys are private
 SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
@@ -175,6 +176,8 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
     if not sensitivity.representable(domain.type, domain.interval):
         raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
+    if not -WORD <= grid.low <= grid.high < WORD:  # the vault and release hold a place on the axis in 64 bits
+        raise ask.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 
 

@@ -91,8 +91,23 @@ def form(call: Call, args: tuple[str, ...]) -> str:
 
 
 def within(value: str, low: str, high: str) -> str:
-    """The value strictly between two constants, else NULL: LEAST passes a NULL over, NULLIF removes the constants."""
+    """The value strictly between two constants, else NULL: LEAST passes a NULL over, NULLIF removes the constants.
+
+    DuckDB writes NULLIF's first argument out twice, so nested ones would double with each level: a value that has one
+    in it is bound to a name."""
+    if _has_nullif(value):
+        return f"list_transform([{value}], lambda w: CASE WHEN w > {low} AND w < {high} THEN w END)[1]"
     return f"NULLIF(NULLIF(greatest(least({value}, {high}), {low}), {high}), {low})"
+
+
+def _has_nullif(*values: str) -> bool:
+    return any("NULLIF(" in value for value in values)
+
+
+def _not_zero(value: str) -> str:
+    if _has_nullif(value):
+        return f"list_transform([{value}], lambda w: CASE WHEN w <> 0 THEN w END)[1]"
+    return f"NULLIF({value}, 0)"
 
 
 def in_years(value: str, type_: Type) -> str:
@@ -105,16 +120,6 @@ def in_years(value: str, type_: Type) -> str:
 def _huge(value: str) -> str:
     """A 128-bit operand with a bit to spare."""
     return within(f"CAST({value} AS HUGEINT)", f"CAST('-{2**126}' AS HUGEINT)", f"CAST('{2**126}' AS HUGEINT)")
-
-
-def _fitting(value: str, type_: Type) -> str:
-    """A HUGEINT as the narrower integer, NULL where it does not fit: by comparison, since a cast that fails takes DuckDB
-    ten times as long."""
-    if type_ == HUGEINT:
-        return f"({value})"
-    end = 2 ** (type_.bits - 1)
-    low, high = (f"CAST('{n}' AS HUGEINT)" for n in (-end - 1, end))
-    return f"TRY_CAST({within(value, low, high)} AS {type_.sql})"
 
 
 def _wide(value: str, source: Type, type_: Type, headroom: int) -> str:
@@ -139,7 +144,7 @@ def _checked_sum(operator: str) -> Form:
             return f"({_huge(args[0])} {operator} {_huge(args[1])})"
         else:
             left, right = (f"CAST({a} AS HUGEINT)" for a in args)
-            return _fitting(f"{left} {operator} {right}", call.type)
+            return f"TRY_CAST({left} {operator} {right} AS {call.type.sql})"
         return f"TRY_CAST({left} {operator} {right} AS {call.type.sql})"
 
     return form
@@ -163,7 +168,7 @@ def _checked_product(call: Call, args: tuple[str, ...]) -> str:
         return _decimal_product(call, args)
     if call.type == HUGEINT:
         return _guarded_product(args, "HUGEINT", "HUGEINT", "HUGEINT", str(2**126))
-    return _fitting(f"CAST({args[0]} AS HUGEINT) * CAST({args[1]} AS HUGEINT)", call.type)
+    return f"TRY_CAST(CAST({args[0]} AS HUGEINT) * CAST({args[1]} AS HUGEINT) AS {call.type.sql})"
 
 
 def _decimal_product(call: Call, args: tuple[str, ...]) -> str:
@@ -189,14 +194,14 @@ def _guarded_product(args: tuple[str, ...], left: str, right: str, result: str, 
 
 def _divided(operator: str) -> Form:
     def form(call: Call, args: tuple[str, ...]) -> str:
-        divisor = f"NULLIF({args[1]}, 0)"
+        divisor = _not_zero(args[1])
         if call.type.kind is Kind.INTEGER:
             wide = _huge(args[0]) if call.type == HUGEINT else f"CAST({args[0]} AS HUGEINT)"
-            return _fitting(f"{wide} {operator} CAST({divisor} AS HUGEINT)", call.type)
+            return f"TRY_CAST({wide} {operator} CAST({divisor} AS HUGEINT) AS {call.type.sql})"
         if call.type.kind is Kind.REAL:
             return f"({args[0]} {'/' if operator == '//' else operator} {divisor})"
         left, right = (f"TRY_CAST({a} AS {call.type.sql})" for a in args)
-        return f"({left} {operator} NULLIF({right}, 0))"
+        return f"({left} {operator} {_not_zero(right)})"
 
     return form
 
@@ -205,7 +210,7 @@ def _checked_unary(name: str) -> Form:
     def form(call: Call, args: tuple[str, ...]) -> str:
         wide = _huge(args[0]) if call.type == HUGEINT else f"CAST({args[0]} AS HUGEINT)"
         rest = "".join(f", {arg}" for arg in args[1:])
-        return _fitting(f"{name}({wide}{rest})", call.type)
+        return f"TRY_CAST({name}({wide}{rest}) AS {call.type.sql})"
 
     return form
 
@@ -219,7 +224,10 @@ def _checked_cast(call: Call, args: tuple[str, ...]) -> str:
 
 def _nullif(call: Call, args: tuple[str, ...]) -> str:
     """The first argument keeps its type, though it may have been brought to a wider one to be compared."""
-    found = f"nullif({args[0]}, {args[1]})"
+    found = f"NULLIF({args[0]}, {args[1]})"
+    if _has_nullif(*args):
+        pair = f"{{'a': {args[0]}, 'b': {args[1]}}}"
+        found = f"list_transform([{pair}], lambda p: CASE WHEN p.a = p.b THEN NULL ELSE p.a END)[1]"
     return found if call.args[0].type == call.type else f"TRY_CAST({found} AS {call.type.sql})"
 
 
@@ -237,9 +245,13 @@ def _shortened(arg: str, expr: Expr) -> str:
 
 def _parsed_time(call: Call, args: tuple[str, ...]) -> str:
     """DuckDB takes a few words for moments whatever the format is; here they are no dates."""
-    value = args[0]
-    for word in ("epoch", "infinity", "-infinity"):
-        value = f"NULLIF({value}, '{word}')"
+    words = ("'epoch'", "'infinity'", "'-infinity'")
+    if _has_nullif(args[0]):
+        value = f"list_transform([{args[0]}], lambda w: CASE WHEN w NOT IN ({', '.join(words)}) THEN w END)[1]"
+    else:
+        value = args[0]
+        for word in words:
+            value = f"NULLIF({value}, {word})"
     return in_years(f"try_strptime({value}, {args[1]})", TIMESTAMP)
 
 

@@ -16,6 +16,7 @@ from dpsql.plan.render.totals import on_noise_grid
 from dpsql.plan.stages import Measure, Stage
 
 LARGEST = 2**62
+WORD = 2**63
 
 
 def apart_query(stage: Stage, j: int, relations: Relations, key_tables: KeyTables, *, salt: int) -> str:
@@ -124,6 +125,9 @@ def _ordinal(p: str, measure: Measure, candidates: Candidates) -> str:
         steps = " ".join(f"WHEN {p} <= {edge} THEN {n}" for n, edge in enumerate(candidates.edges))
         return f"CAST(CASE {steps} ELSE {len(candidates.edges)} END AS BIGINT)"
     low = 0 if measure.axis is None else measure.axis.low
+    width = 0 if measure.axis is None else measure.axis.width
+    if width + candidates.cell >= WORD:  # the place on the axis needs more than 64 bits
+        p = f"CAST({p} AS HUGEINT)"
     if candidates.cell == 1:
         return f"({p} - {low})"
-    return f"(({p} - {low} + {candidates.cell // 2}) // {candidates.cell})"
+    return f"CAST(({p} - {low} + {candidates.cell // 2}) // {candidates.cell} AS BIGINT)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.domain.facts import Atom
-from dpsql.domain.types import Kind, Type
+from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.plan.stages import Key, Stage
 
 KeyTables = dict[str, tuple[tuple[Atom, ...], Type]]
@@ -64,10 +64,10 @@ def _as_integer(value: str, type_: Type) -> str:
     match type_.kind:
         case Kind.DATE:
             return f"({value} - DATE '1970-01-01')"
-        case Kind.BOOLEAN | Kind.REAL:
-            return f"TRY_CAST({value} AS BIGINT)"
-        case _:
+        case Kind.INTEGER if type_ == BIGINT:
             return value
+        case _:  # a narrower integer would be reckoned with in its own width
+            return f"TRY_CAST({value} AS BIGINT)"
 
 
 def key_order(stage: Stage, table: str) -> str:

@@ -27,7 +27,15 @@ def _surely(call: Call, domains: Domains) -> Domain:
 
 def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = _domain) -> Function:
     return Function(
-        name=name, doc=doc, signature=f"x {sign} y", least=2, most=2, type=_type, domain=domain, alike=all_alike
+        name=name,
+        doc=doc,
+        signature=f"x {sign} y",
+        least=2,
+        most=2,
+        type=_type,
+        domain=domain,
+        alike=all_alike,
+        compares=True,
     )
 
 
@@ -49,6 +57,7 @@ FUNCTIONS = (
         type=_type,
         domain=_domain,
         alike=all_alike,
+        compares=True,
     ),
     Function(
         name="in",
@@ -59,5 +68,6 @@ FUNCTIONS = (
         type=_type,
         domain=_domain,
         alike=all_alike,
+        compares=True,
     ),
 )

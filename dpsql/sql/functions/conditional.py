@@ -174,6 +174,7 @@ FUNCTIONS = (
         type=_nullif_type,
         domain=_nullif_domain,
         alike=all_alike,
+        compares=True,
     ),
     Function(
         name="least",

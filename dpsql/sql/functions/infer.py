@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import EVERYTHING, point
-from dpsql.domain.types import ANY, NULL, Kind, Type
+from dpsql.domain.types import ANY, NULL, Kind, Type, as_decimal, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
 from dpsql.sql.functions.casts import may_fail
@@ -112,7 +112,8 @@ def _arguments(name: str, args: tuple[Expr, ...], domains: Facts) -> list[Found]
 
 
 def _brought_together(function: Function, parts: list[Found]) -> list[Found]:
-    """Where bringing arguments to one decimal type might fail, the conversion is written out, in its total form."""
+    """Where no decimal type has the digits of all arguments that are brought to one type, the conversions are written
+    out, those that might fail in their total form: engines each have a rule of their own, and raise."""
     new = list(parts)
     for group in function.alike(len(parts)):
         try:
@@ -121,16 +122,23 @@ def _brought_together(function: Function, parts: list[Found]) -> list[Found]:
             continue
         if target.kind is not Kind.DECIMAL:
             continue
+        sides = [side for i in group if (side := as_decimal(parts[i].expr.type)) is not None]
+        whole, scale = max(side.precision - side.scale for side in sides), max(side.scale for side in sides)
+        if whole + scale <= target.precision:
+            continue
+        if function.compares:  # every digit decides
+            target = decimal(38, scale)
         for i in group:
-            part = parts[i]
-            if part.expr.type not in (target, NULL) and may_fail(part.expr.type, target, part.always):
-                new[i] = _converted(part, target)
+            if parts[i].expr.type not in (target, NULL):
+                new[i] = _converted(parts[i], target)
     return new
 
 
 def _converted(part: Found, target: Type) -> Found:
     cast = Call("cast", (part.expr,), target, part.expr.at)
     rule = FUNCTIONS["cast"].domain
+    if not may_fail(part.expr.type, target, part.always):
+        return Found(cast, rule(cast, (part.always,)), rule(cast, (part.reached,)))
     return Found(
         dataclasses.replace(cast, function=checked("cast")),
         or_null(rule(cast, (part.always,))),

@@ -44,7 +44,8 @@ class Function:
 
     type: DuckDB's own result type; raises TypeProblem.  domain: what is known of the result.
     raises: whether DuckDB's plain form might fail, given what is known of the arguments; the vault then runs the row's
-    checked form, which answers NULL instead.  alike: the groups of argument positions that are brought to one type.
+    checked form, which answers NULL instead.  alike: the groups of argument positions that are brought to one type;
+    compares: they are compared in it, and the answer is of another.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Function:
     domain: Callable[[Call, Domains], Domain]
     raises: Callable[[Call, Domains], bool] = never_raises
     alike: Callable[[int], tuple[tuple[int, ...], ...]] = no_groups
+    compares: bool = False
 
 
 CHECKED = "checked_"

@@ -1,0 +1,54 @@
+"""Order statistics over bounds that fill 64 bits: no value stops them, and exact mode answers the rows' own ends."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dpsql
+from dpsql.testing import exact, replay
+
+TOP = 2**63 - 1
+BOUNDS = [(-(2**62), 2**62), (0, TOP), (-TOP - 1, TOP), (-6 * 10**18, 6 * 10**18), (2**62, TOP), (-TOP - 1, -(2**62))]
+VALUES = [0] * 20 + [TOP, -TOP - 1, 2**62]
+
+
+def catalog(column: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "dataset": "wide",
+        "unit": "person",
+        "budget": {"epsilon": 1000, "delta": 1e-5},
+        "per_query": {"epsilon": 1, "delta": 1e-6},
+        "tables": {"t": {"unit": "u", "max_groups": 1, "max_rows": 1, "columns": {"u": "integer", "n": column}}},
+    }
+
+
+def source(values: list[Any], type_: pa.DataType) -> dict[str, pa.Table]:
+    return {"t": pa.table({"u": list(range(len(values))), "n": pa.array(values, type_)})}
+
+
+@pytest.mark.parametrize(("low", "high"), BOUNDS)
+def test_every_integer_has_a_place(low: int, high: int) -> None:
+    described, data = catalog({"type": "integer", "lower": low, "upper": high}), source(VALUES, pa.int64())
+    inside = [min(max(value, low), high) for value in VALUES]
+    ends = "SELECT MIN(n), MAX(n) FROM t"
+    with exact(described, source=data) as connection:
+        assert connection.execute(ends).fetchall() == [(min(inside), max(inside))]
+    quantiles = "SELECT MEDIAN(n), QUANTILE_CONT(n, [0.1, 0.9]) FROM t"
+    with dpsql.connect(described, source=data) as connection:
+        assert all(low <= value <= high for value in connection.execute(ends).fetchall()[0])
+        ((median, spread),) = connection.execute(quantiles).fetchall()
+        assert all(low <= value <= high for value in (median, *spread))
+    assert all(line.holds for sql in (ends, quantiles) for line in replay(described, sql, data))
+
+
+def test_decimals_of_more_than_64_bits_are_refused_before_the_charge() -> None:
+    described = catalog({"type": "decimal(38, 30)", "lower": 0, "upper": 50})
+    with dpsql.connect(described, source=source([Decimal(1)] * 3, pa.decimal128(38, 30))) as connection:
+        before = connection.budget.spent
+        with pytest.raises(dpsql.Refused, match="131"):
+            connection.execute("SELECT MEDIAN(n) FROM t")
+        assert connection.budget.spent == before
