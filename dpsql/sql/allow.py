@@ -49,6 +49,8 @@ def _allow(node: exp.Expr, text: str) -> None:
     for check in CHECKS.get(type(node), ()):
         check(node, text)
     if not fits(node):
+        if isinstance(node, exp.Star) and isinstance(node.parent, exp.Func):
+            raise _starred(node.parent, text)
         raise SqlError(
             "this cannot stand here", at=span(node, text), fix="Check commas, parentheses and the order of the clauses."
         )
@@ -77,6 +79,16 @@ def _unknown_function(node: exp.Func, text: str) -> Refused:
         why=why,
         fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
     )
+
+
+def _starred(call: exp.Func, text: str) -> Error:
+    """f(*): a misspelt COUNT, or a function of a column."""
+    name = call.name if isinstance(call, exp.Anonymous) else call.sql_names()[0]
+    if isinstance(call, exp.Anonymous) and name.upper() not in functions.FUNCTIONS:
+        near = functions.suggest(name)
+        fix = f"Did you mean {near}?" if near else "Only COUNT takes *."
+        return Refused(f"{name} is not a function dpsql knows", code=107, at=span(call, text), fix=fix)
+    return SqlError(f"{name.upper()} takes a column, not *", at=span(call, text), fix="Only COUNT takes *.")
 
 
 def _refused_argument(node: exp.Expr, name: str, text: str) -> Refused:
@@ -144,6 +156,10 @@ def _group(node: exp.Expr, text: str) -> None:
     if node.args.get("all") is False or (node.args.get("all") and node.expressions):
         raise _refuse(
             node, text, "GROUP BY ALL or DISTINCT with a list", "Write GROUP BY ALL alone, or the list alone."
+        )
+    if not any(_is_set(value) for value in node.args.values()):
+        raise SqlError(
+            "GROUP BY names no key", at=span(node.parent or node, text), fix="Name its keys, or leave it out."
         )
 
 

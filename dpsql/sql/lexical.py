@@ -52,7 +52,7 @@ _INSTEAD = {
     "->": "dpsql has neither JSON nor lambdas.",
     "->>": "dpsql has no JSON.",
     "@": "Write abs(x) for an absolute value, and AS before an alias.",
-    "&": "Write AND between conditions.",
+    "&": "Write AND between conditions; there are no bit operations.",
     "&&": "Write AND between conditions.",
     "|": "Write OR between conditions, || to join texts.",
     "!": "Write NOT, or <> for inequality.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import sys
 import threading
@@ -119,6 +120,20 @@ def _tree(text: str, tokens: list[Token], values: Mapping[int, ParameterValue]) 
 
 
 _LIKELY = "A function or a clause in it has arguments of the wrong form."
+_CLAUSES = (
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "UNION",
+    "JOIN",
+    "QUALIFY",
+    "DISTINCT",
+    "WITH",
+)
 _CHECK = "Check commas, parentheses and the order of the clauses."
 
 
@@ -174,10 +189,24 @@ def _syntax(error: ParseError, tokens: list[Token]) -> SqlError:
         return SqlError("the statement cannot be parsed", at=at(tokens[0]), fix=_CHECK)
     where = at(token)
     description = str(detail.get("description", ""))
+    index = tokens.index(token)
     if description == "Expecting )":
         return SqlError(f"a ) is missing near {shown(token)}", at=where, fix=_CHECK)
     if token is tokens[-1] and "Unexpected token" not in description:
         return SqlError(
             f"the statement ends too early, after {shown(token)}", at=Span(where.end - 1, where.end), fix=_CHECK
         )
+    meant = _misspelt(tokens[max(0, index - 1) : index + 1])
+    if meant is not None:
+        wrong, right = meant
+        return SqlError(f"{shown(wrong)} is not expected here", at=at(wrong), fix=f"Did you mean {right}?")
     return SqlError(f"{shown(token)} is not expected here", at=where, fix=_CHECK)
+
+
+def _misspelt(tokens: list[Token]) -> tuple[Token, str] | None:
+    """Of the token that was stumbled over and the one before it, which is nearly a word that a clause begins with."""
+    for word in tokens:
+        near = difflib.get_close_matches(word.text.upper(), _CLAUSES, n=1, cutoff=0.7)
+        if word.token_type is TokenType.VAR and near:
+            return word, near[0]
+    return None

@@ -38,6 +38,8 @@ NODES: Mapping[str, Words] = MappingProxyType(
         "BitwiseAnd": ("bit operations", "Use arithmetic: x % 2."),
         "BitwiseOr": ("bit operations", "Use arithmetic."),
         "BitwiseXor": ("bit operations", "Use arithmetic."),
+        "BitwiseLeftShift": ("bit operations", "Use arithmetic: x * 4."),
+        "BitwiseRightShift": ("bit operations", "Use arithmetic: x // 4."),
         "Rand": ("random numbers", "The noise is dpsql's own; leave it out."),
         "CurrentDate": ("the current date", "Pass it as a parameter."),
         "CurrentTime": ("the current time", "Pass it as a parameter."),
@@ -96,5 +98,11 @@ ARGUMENTS: Mapping[str, Words] = MappingProxyType(
         "TryCast.format": ("CAST … FORMAT", "Write strptime(text, 'format')."),
         "DataType.nested": ("nested types", _NESTED),
         "Window.first": ("KEEP", "Leave it out."),
+        "RegexpLike.flag": (
+            "flags of patterns",
+            "Without regard to case: regexp_matches(lower(x), 'pattern'), or ILIKE.",
+        ),
+        "RegexpReplace.modifiers": ("flags of patterns", "Without regard to case: lower(x) for x."),
+        "Trunc.decimals": ("digits of TRUNC", "Write ROUND(x, 1), or FLOOR(x * 10) / 10."),
     }
 )

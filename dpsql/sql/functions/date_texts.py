@@ -72,13 +72,17 @@ FORMAT_PARTS = "".join(WRITTEN)
 def _format_check(args: Args, parts: str) -> str:
     format_ = text_constant(args, 1, "the format")
     rest = format_
+    if "%" not in format_:  # sqlglot reads '' as 'None'
+        raise TypeProblem("the format has no part", 1, "Write for example '%Y-%m-%d'.")
     while "%" in rest:
         before, _, rest = rest.partition("%")
         if not rest[:1] or rest[0] not in parts:
             raise TypeProblem(f"the format has %{rest[:1]}", 1, f"Use the parts {' '.join('%' + p for p in parts)}.")
         rest = rest[1:]
-    if not 0 < len(format_) <= 60 or not format_.isascii() or "\x00" in format_:
-        raise TypeProblem("the format is empty, too long, or not ASCII", 1)
+    if len(format_) > 60:
+        raise TypeProblem("the format is longer than 60 characters", 1, "Join shorter texts with ||.")
+    if not format_.isascii() or "\x00" in format_:
+        raise TypeProblem("the format has letters beyond ASCII", 1, "Join the other letters with ||.")
     return format_
 
 

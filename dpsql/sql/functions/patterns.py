@@ -118,7 +118,7 @@ FUNCTIONS = (
     Function(
         name="regexp_matches",
         doc="Whether the text holds a match of a constant regular expression.",
-        signature="REGEXP_MATCHES(x, pattern), x ~ pattern",
+        signature="REGEXP_MATCHES(x, pattern)",
         least=2,
         most=2,
         type=_regexp_type,

@@ -331,3 +331,21 @@ SELECT (SELECT GROUPING(specialty) FROM visits) FROM specialties AS s
 -- DPSQL-105 at 1:16: GROUPING() takes keys of GROUP BY
 SELECT patient_id, GROUPING(specialty) FROM visits GROUP BY patient_id
 -- DPSQL-105 at 1:20: GROUPING() takes keys of GROUP BY
+SELECT COUNT(*) FROM visits GROUP BY
+-- DPSQL-100 at 1:8: GROUP BY names no key
+SELECT COUNT(*) FROM visits GROUP BY ORDER BY 1
+-- DPSQL-100 at 1:8: GROUP BY names no key
+SELECT CUONT(*) FROM visits
+-- DPSQL-107 at 1:8: CUONT is not a function dpsql knows
+SELECT SUM(*) FROM visits
+-- DPSQL-100 at 1:8: SUM takes a column, not *
+SELECT COUNT(*) FORM visits
+-- DPSQL-100 at 1:17: FORM is not expected here
+SELECT COUNT(*) FROM visits GROUP BY kind ORDR BY 1
+-- DPSQL-100 at 1:43: ORDR is not expected here
+SELECT COUNT(*) FROM visits WHERE REGEXP_MATCHES('a', 'b', 'i')
+-- DPSQL-120 at 1:60: dpsql does not answer flags of patterns
+SELECT COUNT(*) FROM visits WHERE 5 << 2 > 3
+-- DPSQL-120 at 1:35: dpsql does not answer bit operations
+SELECT COUNT(*) FROM visits WHERE STRPTIME('2020', '') IS NULL
+-- DPSQL-105 at 1:35: the format has no part
