@@ -108,11 +108,12 @@ def _table() -> Json:
 
 def _format() -> Json:
     character: Json = {"type": "string", "minLength": 1, "maxLength": 1}
+    optional: Json = {"type": "string", "maxLength": 1}
     written: Json = {"type": "string", "pattern": "%"}
     return {
         "delimiter": character,
-        "quote": character,
-        "escape": character,
+        "quote": optional,
+        "escape": optional,
         "date_format": written,
         "timestamp_format": written,
         "header": FLAG,

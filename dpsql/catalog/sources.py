@@ -136,7 +136,10 @@ def _one_character(reader: Reader, fields: Fields, name: str, default: str) -> s
     # One byte of ASCII, so that cutting a line does not depend on how the text is encoded.
     if isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\r\n\0":
         return value
-    reader.problem(entry[0], f"{name} must be one ASCII character, not {described(entry[1])}", 'write it as ";"')
+    if isinstance(value, str) and not value and name != "delimiter":  # nothing is quoted, or escaped
+        return value
+    fix = r'write it as ";", a tab as "\t"' if name == "delimiter" else "write it as '\"', or '' where there is none"
+    reader.problem(entry[0], f"{name} must be one ASCII character, not {described(entry[1])}", fix)
     return default
 
 

@@ -205,4 +205,4 @@ def _unquote(field: str, files: Files, backslash: bool) -> str:
 
 
 def _bad(table: str, what: str, fix: str) -> SourceError:
-    return SourceError(f"table {table}: {what}", code=306, fix=fix)
+    return SourceError(f"table {table}: {what}", code=305, fix=fix)

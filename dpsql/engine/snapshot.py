@@ -205,4 +205,4 @@ def _arrow_item(name: str, type_: str) -> str:
 
 
 def refuse(table: str, what: str) -> SourceError:
-    return SourceError(f"table {table}: {what}", code=305, fix=_FIX)
+    return SourceError(f"table {table}: {what}", code=306, fix=_FIX)

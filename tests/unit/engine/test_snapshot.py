@@ -100,7 +100,7 @@ def types(data: object) -> dict[str, str]:
 def refused(data: object) -> str:
     with pytest.raises(SourceError) as caught:
         Vault.open({"f": Frame(data=data)})
-    assert caught.value.number == 305
+    assert caught.value.number == 306
     assert caught.value.__cause__ is None and caught.value.__context__ is None
     assert SENTINEL not in str(caught.value)
     return str(caught.value)
