@@ -34,7 +34,7 @@ HEADER_LIMIT = 1 << 20
 def read_csv(table: str, files: Files, paths: tuple[Path, ...]) -> tuple[str, tuple[str, ...]]:
     """A SELECT of the table's rows, all columns text, and the columns' names.
 
-    SourceError 306 when a header cannot be read, or the files' headers differ. It quotes no name: the first line of a
+    SourceError 305 when a header cannot be read, or the files' headers differ. It quotes no name: the first line of a
     file without a header is a person's row.
     """
     _check_format(table, files)

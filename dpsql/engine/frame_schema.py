@@ -16,7 +16,7 @@ _ARROW_DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
 
 
 def frame_columns(data: Any) -> tuple[Column, ...]:
-    """Names and DuckDB's types; Python objects are text. SourceError 305 if it is no frame."""
+    """Names and DuckDB's types; Python objects are text. SourceError 306 if it is no frame."""
     with duckdb.connect(":memory:") as connection:
         snapshot(connection, _TABLE, _TABLE, _emptied(data))
         rows = connection.execute(f"DESCRIBE {_TABLE}").fetchall()

@@ -25,7 +25,7 @@ _FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column name
 
 
 def snapshot(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, data: object) -> None:
-    """CREATE TABLE sql_name with the rows of `data`. SourceError 305 if it is no frame."""
+    """CREATE TABLE sql_name with the rows of `data`. SourceError 306 if it is no frame."""
     if is_pandas(data):
         columns = _pandas_columns(table, data)
     elif isinstance(data, Mapping):

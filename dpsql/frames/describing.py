@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,6 +59,8 @@ def described(
             raise InterfaceError(
                 f"the bounds of {column_name!r} are not a pair", code=606, fix="Write bounds={'age': (0, 120)}."
             )
+        if column_name not in types and columns[column_name]["type"] == "text":  # Python objects: what are the ends?
+            columns[column_name]["type"] = _moment(pair) or "text"
         columns[column_name] |= {"lower": pair[0], "upper": pair[1]}
     for column_name, listed in keys.items():
         columns[column_name]["keys"] = list(listed)
@@ -69,6 +72,13 @@ def described(
     table |= {} if max_groups is None else {"max_groups": max_groups}
     table |= {} if max_rows is None else {"max_rows": max_rows}
     return table
+
+
+def _moment(ends: Sequence[object]) -> str | None:
+    """The type of a column whose bounds are moments."""
+    if not all(isinstance(end, datetime.date) for end in ends):
+        return None
+    return "timestamp" if any(isinstance(end, datetime.datetime) for end in ends) else "date"
 
 
 def budget_of(given: object) -> object:

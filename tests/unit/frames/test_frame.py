@@ -295,6 +295,16 @@ def test_the_rows_are_those_of_the_moment_it_was_made() -> None:
     assert frame["age"].mean() > 30
 
 
+def test_objects_are_what_their_bounds_are() -> None:
+    days = [datetime.date(2020, 1, 1), datetime.date(2020, 5, 1), None]
+    moments = [datetime.datetime(2020, 1, 1, 12), None, None]
+    data = pd.DataFrame({"u": [1, 2, 3], "d": days, "m": pd.Series(moments, dtype=object), "t": days})
+    bounds = {"d": (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)), "m": (moments[0], moments[0])}
+    caps: dict[str, Any] = {"unit": "u", "max_groups": 1, "max_rows": 1, "budget": 1.0}
+    shown = repr(dpsql.PrivateFrame(data, bounds=bounds, dataset="objects", **caps))
+    assert "(u integer, d date, m timestamp, t text)" in shown
+
+
 def test_bad_cells_are_null_and_odd_dtypes_are_text() -> None:
     rows = data().astype({"age": object})
     rows.loc[7, "age"] = "ninety"
