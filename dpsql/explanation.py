@@ -153,10 +153,9 @@ def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
             lines.append(f"  {_choice_line(m, measure, stage)}")
         else:
             lines.append(
-                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{_bounds(m, measure)};"
-                f" {m.mechanism} noise of scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}."
+                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{_bounds(m, measure)}; {_noise(m)}."
             )
-    if own:
+    if own and not stage.is_empty:
         lines.append("  Intervals are about the noise; what caps and clamped values leave out comes on top.")
     if stage.threshold is not None:
         lines.append(
@@ -165,6 +164,16 @@ def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
             f" That one unit's own key shows has a probability of at most {float(stage.threshold.delta):.3g}."
         )
     return lines
+
+
+def _noise(report: MeasurementReport) -> str:
+    match report.mechanism:
+        case "none":
+            return "no noise, since no unit's rows decide it"
+        case "exact":
+            return "exact, without noise"
+        case _:
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 
 
 def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> str:
@@ -208,6 +217,10 @@ def _key_line(key: Key) -> str:
         return f"{name}: private keys, rare ones are withheld."
     null = "" if None in key.values else "; NULL and other values are dropped"
     count = len(key.values)
+    if not count:
+        return (
+            f"{name}: none of the public keys ({key.because or 'inferred'}) passes the conditions: nothing is released."
+        )
     return (
         f"{name}: {count:,} public key{'s' if count != 1 else ''}{_named(key)}"
         f" ({key.because or 'inferred'}), empty ones are released too{null}."
