@@ -27,9 +27,22 @@ TYPES = {
 }
 
 
-def scaffold(name: str, columns: Sequence[tuple[str, str]], source: str) -> str:
-    """YAML for one table: its columns with the types the engine's words mean, and TODOs. `source` as to be written."""
-    return "\n".join([*_head(name), *_table(name, columns, source), *_columns(columns)]) + "\n"
+def scaffold(
+    name: str,
+    columns: Sequence[tuple[str, str]],
+    source: str,
+    *,
+    table: str | None = None,
+    delimiter: str | None = None,
+) -> str:
+    """YAML for one table: its columns with the types the engine's words mean, and TODOs. `source` as to be written.
+
+    table: of a database file, its schema and name. delimiter: of a CSV, where it is no comma."""
+    place = _quoted(source) if table is None else f"{{database: {_quoted(source)}, table: {_quoted(table)}}}"
+    lines = [*_head(name), *_table(name, columns, place)]
+    if delimiter is not None:
+        lines.insert(lines.index(f"    source: {place}") + 1, f"    format: {{delimiter: {_quoted(delimiter)}}}")
+    return "\n".join([*lines, *_columns(columns)]) + "\n"
 
 
 def _head(name: str) -> Iterator[str]:
@@ -44,8 +57,9 @@ def _table(name: str, columns: Sequence[tuple[str, str]], source: str) -> Iterat
     yield "tables:"
     yield f"  {_quoted(_table_name(name))}:"
     yield "    description: TODO      # what a row is"
-    yield f"    source: {_quoted(source)}"
+    yield f"    source: {source}"
     candidates = [column for column, _ in columns if IDENTIFIER.search(column) or PERSON.search(column)]
+    candidates.sort(key=lambda column: PERSON.search(column) is None)
     yield "    unit: TODO             # the column that says whose row it is, never empty, the same in every table"
     for column in candidates:
         yield f"    # unit: {_quoted(column)}".rstrip() + "   # perhaps?"
@@ -89,5 +103,6 @@ def _quoted(text: str) -> str:
     """Text as a YAML scalar that reads back as the same text: bare where that can be, else quoted and escaped."""
     if PLAIN.fullmatch(text) and scalar_value(text) == text:
         return text
-    escaped = (c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text)
+    known = {"\t": "\\t", "\n": "\\n", '"': '\\"', "\\": "\\\\"}
+    escaped = (known.get(c) or (c if c.isprintable() else f"\\U{ord(c):08x}") for c in text)
     return f'"{"".join(escaped)}"'

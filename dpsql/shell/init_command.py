@@ -16,8 +16,9 @@ DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 @click.command(context_settings=CONTEXT)
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--table", metavar="NAME", help="Which table of a .duckdb file, where it has several.")
+@click.option("--delimiter", metavar="CHAR", help="What separates the fields of a CSV, where it is no comma.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
-def init(source: Path, table: str | None, output: Path | None) -> int:
+def init(source: Path, table: str | None, delimiter: str | None, output: Path | None) -> int:
     """Begin metadata for a Parquet, CSV or .duckdb file, or a folder or glob of files of one table.
 
     Names and types of columns are read, no value: bounds, keys and caps taken from the data would give it away.
@@ -27,14 +28,18 @@ def init(source: Path, table: str | None, output: Path | None) -> int:
     if source.suffix in DATABASE_ENDINGS and table is None:
         table = only_table(source)
     source = inside(source)
-    columns = columns_of(source, table)
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if delimiter is not None and not (len(delimiter) == 1 and delimiter.isascii()):
+        from dpsql.errors import InterfaceError
+
+        raise InterfaceError("--delimiter is one ASCII character", code=622, fix="Write --delimiter ';' or tab.")
+    columns = columns_of(source, table, delimiter)
     name = table.rpartition(".")[2] if table else name_of(source)
-    folder = output.parent if output is not None else Path()
-    place = os.path.relpath(source, folder)
-    text = scaffold(name, columns, place)
-    if source.suffix in DATABASE_ENDINGS:
-        schema_name = table if table and "." in table else f"main.{name}"
-        text = text.replace(f"source: {place}\n", f"source: {{database: {place}, table: {schema_name}}}\n")
+    place = os.path.relpath(source, output.parent if output is not None else Path())
+    full = None if table is None else table if "." in table else f"main.{name}"
+    text = scaffold(name, columns, place, table=full, delimiter=delimiter)
+    if len(columns) == 1 and (other := next((sign for sign in ";|\t" if sign in columns[0][0]), None)):
+        say(f"the only column has a {other!r} in its name: perhaps --delimiter {'tab' if other == chr(9) else other!r}")
     if output is None:
         print(text, end="")
     else:
@@ -43,7 +48,7 @@ def init(source: Path, table: str | None, output: Path | None) -> int:
     return Exit.OK
 
 
-def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
+def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[tuple[str, str]]:
     """(name, engine type) of each column."""
     from dpsql.engine import sources
     from dpsql.engine.vault import Vault
@@ -53,7 +58,8 @@ def columns_of(source: Path, table: str | None) -> list[tuple[str, str]]:
         schema, _, name = table.rpartition(".")
         found = sources.Database(path=source, schema=schema or "main", table=name)
     elif source.name.lower().endswith((".csv", ".csv.gz", ".tsv")):
-        found = sources.Files(paths=(source,), kind="csv", delimiter="\t" if source.suffix == ".tsv" else ",")
+        usual = "\t" if source.suffix == ".tsv" else ","
+        found = sources.Files(paths=(source,), kind="csv", delimiter=delimiter or usual)
     else:
         found = sources.Files(paths=(source,), kind="parquet")
     name = name_of(source)

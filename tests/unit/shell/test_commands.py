@@ -13,7 +13,9 @@ from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 
+import duckdb
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -234,8 +236,6 @@ def test_init_writes_what_check_reads_once_the_todos_are_done(run: Run, here: Pa
 
 
 def test_init_reads_csv_and_databases(run: Run, here: Path) -> None:
-    import duckdb
-
     (here / "t.csv").write_text("a,b\n1,2\n")
     assert "a: text" in run("init", "t.csv").out
     with duckdb.connect(str(here / "d.duckdb")) as connection:
@@ -252,6 +252,22 @@ def test_init_reads_csv_and_databases(run: Run, here: Path) -> None:
     (here / "no.duckdb").write_bytes(b"nothing of the kind")
     assert "DPSQL-307" in run("init", "no.duckdb").err
     assert run("init", "nix.parquet").code == Exit.CANNOT_OPEN
+
+
+def test_init_of_odd_places_and_delimiters(run: Run, here: Path) -> None:
+    """What is written is read again: a path that YAML must quote, a table in a file, a tab."""
+    (here / "my data").mkdir()
+    with duckdb.connect(here / "my data" / "d.duckdb") as con:
+        con.execute("CREATE TABLE visits (u BIGINT)")
+    found = yaml.safe_load(run("init", "my data/d.duckdb").out)["tables"]["visits"]["source"]
+    assert found == {"database": "my data/d.duckdb", "table": "main.visits"}
+    (here / "tabs.csv").write_text("a\tb\n1\t2\n", encoding="utf-8")
+    begun = run("init", "tabs.csv")
+    assert "--delimiter tab" in begun.err.replace("'", "")
+    told = run("init", "tabs.csv", "--delimiter", "tab").out
+    assert yaml.safe_load(told)["tables"]["tabs"]["format"] == {"delimiter": "\t"}
+    assert list(yaml.safe_load(told)["tables"]["tabs"]["columns"]) == ["a", "b"]
+    assert "DPSQL-622" in run("init", "tabs.csv", "--delimiter", ";;").err
 
 
 @pytest.mark.parametrize(
