@@ -103,8 +103,10 @@ def _trunc_raises(call: Call, domains: Domains) -> bool:
     part, moment = the_part(call), domains[1]
     if moment.type.kind not in MOMENTS or part not in YEARS:
         return False
-    low = fitted(moment.interval, moment.type).ends()[0]
-    return as_datetime(int(low), moment.type).year < YEARS[part]
+    span = fitted(moment.interval, moment.type)
+    if span.is_empty:
+        return False
+    return as_datetime(int(span.ends()[0]), moment.type).year < YEARS[part]
 
 
 def _diff_type(args: Args) -> Type:

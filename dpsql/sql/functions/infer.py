@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import EVERYTHING, point
-from dpsql.domain.types import ANY, NULL, Kind, Type, as_decimal, decimal
+from dpsql.domain.types import ANY, HUGEINT, NULL, Kind, Type, as_decimal, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
 from dpsql.sql.functions.casts import may_fail
@@ -124,7 +124,8 @@ def _brought_together(function: Function, parts: list[Found]) -> list[Found]:
             continue
         sides = [side for i in group if (side := as_decimal(parts[i].expr.type)) is not None]
         whole, scale = max(side.precision - side.scale for side in sides), max(side.scale for side in sides)
-        if whole + scale <= target.precision:
+        has_huge = any(parts[i].expr.type == HUGEINT for i in group)  # whose 39 digits no decimal has
+        if whole + scale <= target.precision and not has_huge:
             continue
         if function.compares:  # every digit decides
             target = decimal(38, scale)
