@@ -7,6 +7,7 @@ cannot leak.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -83,4 +84,6 @@ def narrow(domain: Domain, *, to: Interval | None = None, keys: Iterable[Atom] |
 
 
 def _within(key: Atom, interval: Interval) -> bool:
+    if isinstance(key, float) and not math.isfinite(key):
+        return key == math.inf and interval.upper is None or key == -math.inf and interval.lower is None
     return isinstance(key, str) or key is None or Fraction(key) in interval

@@ -59,7 +59,9 @@ class Axes:
             return None
         if not sensitivity.representable(domain.type, domain.interval):
             return None
-        return _on(arg, sensitivity.moment_grid(domain.type, domain.interval))
+        grid = sensitivity.moment_grid(domain.type, domain.interval)
+        far = max(abs(grid.low), abs(grid.high))  # twice a value is reckoned with, however narrow the bounds are
+        return None if far >= PIECE_LIMIT else _on(arg, grid)
 
     def _bounded(self, arg: Expr) -> Domain:
         domain = self.domain(arg)

@@ -215,6 +215,16 @@ def _checked_unary(name: str) -> Form:
     return form
 
 
+def _rounded(call: Call, args: tuple[str, ...]) -> str:
+    """Whole decimals of 38 digits: kept below what rounds to 10^38."""
+    digits = call.args[1] if len(call.args) == 2 else None
+    if call.type.kind is not Kind.DECIMAL or not isinstance(digits, Literal) or not isinstance(digits.value, int):
+        return _checked_unary("round")(call, args)
+    end = 10**38 - 10**-digits.value // 2
+    low, high = (f"CAST('{sign}{end}' AS DECIMAL(38,0))" for sign in ("-", ""))
+    return f"round({within(args[0], low, high)}, {args[1]})"
+
+
 def _checked_cast(call: Call, args: tuple[str, ...]) -> str:
     cast = f"TRY_CAST({args[0]} AS {call.type.sql})"
     if call.type.kind in (Kind.DATE, Kind.TIMESTAMP) and call.args[0].type.kind is Kind.TEXT:
@@ -266,7 +276,7 @@ TOTAL: Mapping[str, Form] = MappingProxyType(
         "checked_multiply": _checked_product,
         "checked_negate": _checked_unary("-"),
         "checked_abs": _checked_unary("abs"),
-        "checked_round": _checked_unary("round"),
+        "checked_round": _rounded,
         "checked_integer_divide": _divided("//"),
         "checked_modulo": _divided("%"),
         "checked_cast": _checked_cast,

@@ -44,6 +44,8 @@ def _round_type(args: Args) -> Type:
     places = integer_constant(args, 1, "the number of digits", -38, 38) if len(args) == 2 else 0
     if type_.kind is not Kind.DECIMAL:
         return type_
+    if -type_.precision <= places < 0 == type_.scale:  # 9,999 becomes 10,000
+        return decimal(min(type_.precision + 1, 38), 0)
     return type_ if places >= type_.scale else decimal(type_.precision, max(places, 0))
 
 
@@ -114,12 +116,14 @@ def _kept_as_is(call: Call, places: int) -> bool:
 
 
 def _round_raises(call: Call, domains: Domains) -> bool:
-    """ROUND of integers to tens, hundreds… may leave the type."""
-    places = _places(call)
-    if call.type.kind is not Kind.INTEGER or places >= 0:
+    """ROUND of integers, and of whole decimals of 38 digits, to tens, hundreds… may leave the type."""
+    places, source = _places(call), call.args[0].type
+    if call.type.kind is Kind.REAL or places >= 0:
         return False
     step = power_of_ten(-places)
-    found = fitted(domains[0].interval, call.type)
+    found = fitted(domains[0].interval, source)
+    if call.type.kind is Kind.DECIMAL:
+        return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type)
     return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type) or step > 2**31
 
 

@@ -102,4 +102,5 @@ none | SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=U) COUNT(*) 
 12 | SELECT strftime(d, '%Y-%m') AS k, COUNT(*) FROM visits GROUP BY k
 366 | SELECT strftime(d, '%a %A %b %B %d %j %y %% %p %H:%M:%S') AS k, COUNT(*) FROM visits GROUP BY k
 private | SELECT strftime(ts, '%H') AS k, COUNT(*) FROM visits GROUP BY k
-SELECT COUNT(*) FROM visits WHERE date_trunc('century', DATE '2020-01-01' + INTERVAL 9999 YEAR) > visited_on
+none | SELECT COUNT(*) FROM visits WHERE date_trunc('century', DATE '2020-01-01' + INTERVAL 9999 YEAR) > d
+none | SELECT COUNT(*) FROM visits WHERE CASE WHEN age > 3 THEN 2147483647 / 1e-300 / -9 ELSE 1e300 * 1e300 END > 3

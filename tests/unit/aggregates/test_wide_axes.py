@@ -52,3 +52,15 @@ def test_decimals_of_more_than_64_bits_are_refused_before_the_charge() -> None:
         with pytest.raises(dpsql.Refused, match="131"):
             connection.execute("SELECT MEDIAN(n) FROM t")
         assert connection.budget.spent == before
+
+
+def test_far_values_are_not_squared() -> None:
+    """However narrow the bounds are: twice a value must fit 64 bits."""
+    data = source([2**62, 2**62 + 3], pa.int64())
+    with exact(catalog({"type": "integer", "lower": 2**62, "upper": 2**62 + 10}), source=data) as connection:
+        for aggregate in ("VAR_POP", "STDDEV_SAMP", "AVG", "SUM"):
+            with pytest.raises(dpsql.Refused, match="131"):
+                connection.execute(f"SELECT {aggregate}(n) FROM t")
+    data = source([2**60, 2**60 + 4], pa.int64())
+    with exact(catalog({"type": "integer", "lower": 2**60, "upper": 2**60 + 10}), source=data) as connection:
+        assert connection.execute("SELECT VAR_POP(n) FROM t").fetchall() == [(4.0,)]

@@ -42,6 +42,7 @@ RELATIONS = (
     f"(SELECT {{a}} AS v FROM t UNION ALL SELECT {TINY} FROM t) AS q WHERE v > 3",
     f"(SELECT u, MAX({{a}}) AS v FROM t GROUP BY u) AS q WHERE v {{sign}} {TINY}",
 )
+ROUNDED = ("round(w, -3)", "round(w, -38)", "round(CASE WHEN x > 50 THEN 9 ELSE w * 1 END, -30)", "round(i, -18)")
 KEYS = ("CAST(x - 51 AS TINYINT)", "CAST(x AS SMALLINT)", "SIGN(x - 51), x % 100", "x % 100, SIGN(x - 51)")
 PRODUCTS = (
     "CASE WHEN x > 50 THEN -9223372036854775808 ELSE 0 END * 18446744073709551616 > 5",
@@ -59,6 +60,7 @@ def statements() -> Iterator[str]:
             yield from (f"SELECT COUNT(*) FROM t WHERE {form.format(a=a, b=b)}" for form in forms)
     for a in ("x", "i", "c", "w", "f"):
         yield from (f"SELECT COUNT(*) FROM {one.format(a=a, sign=s)}" for one in RELATIONS for s in ("=", "<"))
+    yield from (f"SELECT COUNT(*) FROM t WHERE {a} > 5" for a in ROUNDED)
     yield from (f"SELECT {key}, COUNT(*) AS n FROM t GROUP BY ALL" for key in KEYS)
     yield from (f"SELECT COUNT(*) FROM t WHERE {test}" for test in PRODUCTS)
 
@@ -72,7 +74,7 @@ def tables() -> dict[str, pa.Table]:
         "x": [0, 1, 49, 50, 51, 52, 60, 100, 120],
         "i": [0, 1, -1, 2**63 - 1, -(2**63), 5, 1000, 999, None],
         "c": decimals([0, 1, "0.01", 9999999, "-9999999.99", "1.5", 1000, 7, None], 9, 2),
-        "w": decimals([0, 1, 5, 10**37, -(10**37), 3, 7, 9, 1000], 38, 0),
+        "w": decimals([0, 1, 5, 10**37, -(10**37), 10**38 - 1, 1 - 10**38, 9, 1000], 38, 0),
         "f": decimals([0, 1, 5, "99999999", "-99999999", 3, 7, 9, 1000], 38, 30),
     }
     return {"t": pa.table(t), "p": pa.table({"k": decimals([1, "0.5", "1.000"], 38, 30)})}
