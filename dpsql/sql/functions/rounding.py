@@ -121,7 +121,7 @@ def _round_raises(call: Call, domains: Domains) -> bool:
     if call.type.kind is Kind.REAL or places >= 0:
         return False
     step = power_of_ten(-places)
-    found = fitted(domains[0].interval, source)
+    found = fitted(domains[0].interval, source if source.kind is Kind.DECIMAL else call.type)
     if call.type.kind is Kind.DECIMAL:
         return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type)
     return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type) or step > 2**31

@@ -104,3 +104,4 @@ none | SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=U) COUNT(*) 
 private | SELECT strftime(ts, '%H') AS k, COUNT(*) FROM visits GROUP BY k
 none | SELECT COUNT(*) FROM visits WHERE date_trunc('century', DATE '2020-01-01' + INTERVAL 9999 YEAR) > d
 none | SELECT COUNT(*) FROM visits WHERE CASE WHEN age > 3 THEN 2147483647 / 1e-300 / -9 ELSE 1e300 * 1e300 END > 3
+none | SELECT COUNT(*) FROM visits WHERE round(NULL, -3) > 3
