@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
-from dpsql.plan.candidates import WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule, TopGroups
+from dpsql.plan.candidates import WEIGHT, WORD, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule, TopGroups
 from dpsql.plan.stages import Measure, Noise, Stage
 from dpsql.plan.transport import transported
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-WORD = 2**63
 BLOCK = 2**18  # cells handled at once: the arrays stay in the cache
 
 

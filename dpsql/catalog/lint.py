@@ -14,7 +14,7 @@ from dpsql.domain.types import Kind
 # Names whose column usually says who somebody is.
 PERSON = re.compile(r"(?i)(person|people|user|patient|customer|client|member|student|pupil|employee|citizen|account)")
 IDENTIFIER = re.compile(r"(?i)(^|_)(id|uid|uuid|ssn|email|phone|nr|no|number|key)$|^id")
-TODO = "TODO"
+TODO = "TODO"  # what `dpsql init` writes where only the owner knows
 WIDE = 10**9
 HIGH_EPSILON, HIGH_DELTA = 20, 1e-4
 

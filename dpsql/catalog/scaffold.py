@@ -39,10 +39,8 @@ def scaffold(
 
     table: of a database file, its schema and name. delimiter: of a CSV, where it is no comma."""
     place = _quoted(source) if table is None else f"{{database: {_quoted(source)}, table: {_quoted(table)}}}"
-    lines = [*_head(name), *_table(name, columns, place)]
-    if delimiter is not None:
-        lines.insert(lines.index(f"    source: {place}") + 1, f"    format: {{delimiter: {_quoted(delimiter)}}}")
-    return "\n".join([*lines, *_columns(columns)]) + "\n"
+    form = "" if delimiter is None else f"\n    format: {{delimiter: {_quoted(delimiter)}}}"
+    return "\n".join([*_head(name), *_table(name, columns, place + form), *_columns(columns)]) + "\n"
 
 
 def _head(name: str) -> Iterator[str]:

@@ -85,5 +85,6 @@ def narrow(domain: Domain, *, to: Interval | None = None, keys: Iterable[Atom] |
 
 def _within(key: Atom, interval: Interval) -> bool:
     if isinstance(key, float) and not math.isfinite(key):
-        return key == math.inf and interval.upper is None or key == -math.inf and interval.lower is None
+        end = interval.upper if key > 0 else interval.lower
+        return math.isinf(key) and end is None
     return isinstance(key, str) or key is None or Fraction(key) in interval

@@ -85,9 +85,9 @@ def decimal(precision: int, scale: int) -> Type:
 
 
 def integer_range(type_: Type) -> tuple[int, int]:
-    """The smallest and largest value of an integer type. DuckDB's HUGEINT arithmetic never reaches -2^127."""
+    """The smallest and largest value of an integer type."""
     half: int = 1 << (type_.bits - 1)
-    return (-half if type_.bits < 128 else 1 - half), half - 1
+    return -half, half - 1
 
 
 def as_decimal(type_: Type) -> Type | None:

@@ -11,13 +11,22 @@ from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
-from dpsql.plan.candidates import CANDIDATE_LIMIT, WEIGHT, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule
+from dpsql.plan.candidates import (
+    CANDIDATE_LIMIT,
+    WEIGHT,
+    WORD,
+    Bins,
+    Candidates,
+    Extreme,
+    MostFrequent,
+    Quantiles,
+    Rule,
+)
 from dpsql.plan.stages import Axis, Measure
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
-WORD = 2**63
 CELLS = 2**24  # candidates of all public groups together
 FEWEST, UNKNOWN_GROUPS = 2**10, 2**12  # grid points at least; where keys are private
 SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
@@ -176,7 +185,7 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
     if not sensitivity.representable(domain.type, domain.interval):
         raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
-    if not -WORD <= grid.low <= grid.high < WORD:  # the vault and release hold a place on the axis in 64 bits
+    if not -WORD <= grid.low <= grid.high < WORD:
         raise ask.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 

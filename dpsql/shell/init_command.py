@@ -11,6 +11,7 @@ from dpsql.shell.commands import CONTEXT
 from dpsql.shell.voice import Exit, say
 
 DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
+CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
 
 
 @click.command(context_settings=CONTEXT)
@@ -25,14 +26,11 @@ def init(source: Path, table: str | None, delimiter: str | None, output: Path | 
     """
     from dpsql.catalog.scaffold import scaffold
 
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    source = inside(source)
+    check_options(source, table, delimiter)
     if source.suffix in DATABASE_ENDINGS and table is None:
         table = only_table(source)
-    source = inside(source)
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if delimiter is not None and not (len(delimiter) == 1 and delimiter.isascii()):
-        from dpsql.errors import InterfaceError
-
-        raise InterfaceError("--delimiter is one ASCII character", code=622, fix="Write --delimiter ';' or tab.")
     columns = columns_of(source, table, delimiter)
     name = table.rpartition(".")[2] if table else name_of(source)
     place = os.path.relpath(source, output.parent if output is not None else Path())
@@ -48,6 +46,18 @@ def init(source: Path, table: str | None, delimiter: str | None, output: Path | 
     return Exit.OK
 
 
+def check_options(source: Path, table: str | None, delimiter: str | None) -> None:
+    """Each option belongs to one kind of source."""
+    from dpsql.errors import InterfaceError
+
+    if table is not None and source.suffix not in DATABASE_ENDINGS:
+        raise InterfaceError("--table is for .duckdb files", code=622, fix="Leave it out.")
+    if delimiter is not None and not source.name.lower().endswith(CSV_ENDINGS):
+        raise InterfaceError("--delimiter is for CSV files", code=622, fix="Leave it out.")
+    if delimiter is not None and not (len(delimiter) == 1 and delimiter.isascii()):
+        raise InterfaceError("--delimiter is one ASCII character", code=622, fix="Write --delimiter ';' or tab.")
+
+
 def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[tuple[str, str]]:
     """(name, engine type) of each column."""
     from dpsql.engine import sources
@@ -57,7 +67,7 @@ def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[t
     if source.suffix in DATABASE_ENDINGS and table is not None:
         schema, _, name = table.rpartition(".")
         found = sources.Database(path=source, schema=schema or "main", table=name)
-    elif source.name.lower().endswith((".csv", ".csv.gz", ".tsv")):
+    elif source.name.lower().endswith(CSV_ENDINGS):
         usual = "\t" if source.suffix == ".tsv" else ","
         found = sources.Files(paths=(source,), kind="csv", delimiter=delimiter or usual)
     else:

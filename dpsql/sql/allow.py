@@ -69,25 +69,14 @@ def _refused_node(node: exp.Expr, text: str) -> Refused:
 
 def _unknown_function(node: exp.Func, text: str) -> Refused:
     """A function that sqlglot knows and dpsql does not."""
-    name = fold(written_name(node) or node.sql_names()[0])
-    why, instead = functions.REFUSED.get(name, ("", ""))
-    near = functions.suggest(name)
-    return Refused(
-        f"{name} is not a function dpsql knows",
-        code=107,
-        at=span(node, text),
-        why=why,
-        fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
-    )
+    return functions.unknown(fold(written_name(node) or node.sql_names()[0]), span(node, text))
 
 
 def _starred(call: exp.Func, text: str) -> Error:
     """f(*): a misspelt COUNT, or a function of a column."""
-    name = call.name if isinstance(call, exp.Anonymous) else call.sql_names()[0]
-    if isinstance(call, exp.Anonymous) and name.upper() not in functions.FUNCTIONS:
-        near = functions.suggest(name)
-        fix = f"Did you mean {near}?" if near else "Only COUNT takes *."
-        return Refused(f"{name} is not a function dpsql knows", code=107, at=span(call, text), fix=fix)
+    name = call.name if isinstance(call, exp.Anonymous) else written_name(call) or call.sql_names()[0]
+    if isinstance(call, exp.Anonymous) and functions.suggest(name) != name.lower():
+        return functions.unknown(name, span(call, text))
     return SqlError(f"{name.upper()} takes a column, not *", at=span(call, text), fix="Only COUNT takes *.")
 
 

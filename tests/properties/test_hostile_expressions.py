@@ -47,12 +47,21 @@ CELLS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
     "y": (pa.float64(), (0.0, 0.5, 1.0, 7.0, NAN)),
     "d": (pa.date32(), (dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(2020, 2, 29), dt.date(1970, 1, 1))),
     "m": (pa.timestamp("us"), (dt.datetime.min, dt.datetime.max, dt.datetime(2020, 2, 29, 12))),
-    "s": (pa.string(), ("", "a", "1", "-1e400", "nan", "2020-01-01", "é" * 30, "9" * 50, "inf")),
+    "s": (pa.string(), ("", "a", "1", "-1e400", "nan", "2020-01-01", "é" * 30, "9" * 50, "inf", str(-(2**127)))),
     "b": (pa.bool_(), (True, False)),
     "k": (pa.string(), ("a", "b", "c")),
 }
 CONSTANTS = ["0", "1", "-1", "127", "-128", "32767", "2147483647", "-2147483648", "9223372036854775807", "1.5", "1e300"]
-CONSTANTS += ["-9223372036854775807", str(2**64), str(2**127 - 1), "9" * 38, "0." + "0" * 36 + "1", "1e-300", "NULL"]
+CONSTANTS += [
+    "-9223372036854775807",
+    str(2**64),
+    str(2**127 - 1),
+    str(-(2**127)),
+    "9" * 38,
+    "0." + "0" * 36 + "1",
+    "1e-300",
+    "NULL",
+]
 INTEGERS = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"]
 NUMBERS = [*INTEGERS, "DECIMAL(9,2)", "DECIMAL(38,0)", "DECIMAL(38,37)", "DECIMAL(4,1)", "DECIMAL(38,19)", "DOUBLE"]
 ONE = ["abs", "sign", "-", "floor", "ceil", "round", "sqrt", "exp", "ln", "trunc", "sin", "log10", "cbrt", "degrees"]
@@ -79,7 +88,7 @@ class Expressions:
             lambda: f"({a()} {one(['+', '-', '*', '/', '//', '%'])} {a()})",
             lambda: f"({a()} {one(['+', '-', '*', '/', '//', '%'])} {a()})",
             lambda: f"CAST({a()} AS {one(NUMBERS)})",
-            lambda: f"TRY_CAST(s AS {one(NUMBERS)})",
+            lambda: f"TRY_CAST(s AS {one([*NUMBERS, 'HUGEINT', 'HUGEINT'])})",
             lambda: f"{one(ONE)}({a()})",
             lambda: f"{one(TWO)}({a()}, {a()})",
             lambda: f"round({a()}, {one([-38, -30, -2, 0, 2, 10])})",

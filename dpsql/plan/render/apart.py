@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dpsql.domain.types import Kind
 from dpsql.ir.expr import Expr
-from dpsql.plan.candidates import WEIGHT, Candidates
+from dpsql.plan.candidates import WEIGHT, WORD, Candidates
 from dpsql.plan.render.keys import KeyTables, as_key, group_columns, key_order
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.relation import Relations
@@ -16,7 +16,6 @@ from dpsql.plan.render.totals import on_noise_grid
 from dpsql.plan.stages import Measure, Stage
 
 LARGEST = 2**62
-WORD = 2**63
 
 
 def apart_query(stage: Stage, j: int, relations: Relations, key_tables: KeyTables, *, salt: int) -> str:
@@ -126,7 +125,7 @@ def _ordinal(p: str, measure: Measure, candidates: Candidates) -> str:
         return f"CAST(CASE {steps} ELSE {len(candidates.edges)} END AS BIGINT)"
     low = 0 if measure.axis is None else measure.axis.low
     width = 0 if measure.axis is None else measure.axis.width
-    if width + candidates.cell >= WORD:  # the place on the axis needs more than 64 bits
+    if width + candidates.cell >= WORD:
         p = f"CAST({p} AS HUGEINT)"
     if candidates.cell == 1:
         return f"({p} - {low})"

@@ -65,15 +65,7 @@ def _call(node: exp.Expr, block: Block) -> Expr:
     at = block.context.at(node)
     if read is None:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
-        why, instead = functions.REFUSED.get(name.lower(), ("", ""))
-        near = functions.suggest(name.lower())
-        raise Refused(
-            f"{name} is not a function dpsql knows",
-            code=107,
-            at=at,
-            why=why,
-            fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
-        )
+        raise functions.unknown(name, at)
     name, arguments = read
     to = functions.read_type(node.args["to"], at) if name in ("cast", "try_cast") else None
     return functions.make(name, tuple(bind_expr(argument, block) for argument in arguments), at=at, to=to)

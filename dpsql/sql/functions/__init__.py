@@ -12,7 +12,7 @@ from dpsql.sql.functions.narrow import narrow
 from dpsql.sql.functions.nodes import ALLOWED
 from dpsql.sql.functions.reading import read
 from dpsql.sql.functions.reading_types import read_interval, read_type
-from dpsql.sql.functions.refused import REFUSED, suggest
+from dpsql.sql.functions.refused import REFUSED, suggest, unknown
 from dpsql.sql.functions.scratch import SCRATCH_AGGREGATES, SCRATCH_FUNCTIONS, SCRATCH_WINDOWS
 from dpsql.sql.functions.table import FUNCTIONS
 
@@ -37,4 +37,5 @@ __all__ = [
     "read_type",
     "suggest",
     "unchecked",
+    "unknown",
 ]

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from dpsql.errors import Refused, Span
 from dpsql.sql.functions.table import FUNCTIONS
 
 RANDOM = "It answers differently each time, so the noise could be averaged away or bypassed."
@@ -186,3 +187,16 @@ def suggest(name: str) -> str | None:
     """The function somebody may have meant."""
     found = difflib.get_close_matches(name.lower(), [*FUNCTIONS, *SPELLINGS], n=1, cutoff=0.72)
     return found[0] if found else None
+
+
+def unknown(name: str, at: Span | None) -> Refused:
+    """The refusal of a function that is not on the list."""
+    why, instead = REFUSED.get(name.lower(), ("", ""))
+    near = suggest(name)
+    return Refused(
+        f"{name} is not a function dpsql knows",
+        code=107,
+        at=at,
+        why=why,
+        fix=instead or (f"Did you mean {near}?" if near else "See `dpsql help functions` for the list."),
+    )

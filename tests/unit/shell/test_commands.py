@@ -267,7 +267,8 @@ def test_init_of_odd_places_and_delimiters(run: Run, here: Path) -> None:
     told = run("init", "tabs.csv", "--delimiter", "tab").out
     assert yaml.safe_load(told)["tables"]["tabs"]["format"] == {"delimiter": "\t"}
     assert list(yaml.safe_load(told)["tables"]["tabs"]["columns"]) == ["a", "b"]
-    assert "DPSQL-622" in run("init", "tabs.csv", "--delimiter", ";;").err
+    for words in (("tabs.csv", "--delimiter", ";;"), ("data/exam", "--delimiter", ";"), ("tabs.csv", "--table", "t")):
+        assert "DPSQL-622" in run("init", *words).err
 
 
 @pytest.mark.parametrize(
