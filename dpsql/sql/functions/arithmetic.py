@@ -17,6 +17,7 @@ from dpsql.sql.functions.numbers import added, expect_numbers, finite, inside, m
 from dpsql.sql.functions.result import converted, may_be_infinite, result
 from dpsql.sql.functions.sets import Inexact, mapped
 
+LOWEST = -(2**127)
 Combine = Callable[[Interval, Interval], Interval]
 
 
@@ -84,9 +85,8 @@ def _overflows(combine: Combine) -> Callable[[Call, Domains], bool]:
         if call.type.kind is Kind.REAL:
             return False
         found = combine(*(finite(d) for d in domains))
-        if not inside(found, call.type) or found.lower == -(
-            2**127
-        ):  # DuckDB fails at a product of HUGEINT's lowest value
+        # a HUGEINT can be -2^127, but DuckDB fails at a product that is
+        if not inside(found, call.type) or found.lower == LOWEST:
             return True
         return call.type.kind is Kind.DECIMAL and not operands_fit(call, domains)
 
