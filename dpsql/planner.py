@@ -95,8 +95,9 @@ def _recorded(settings: QuerySettings) -> dict[str, Atom]:
         "epsilon": settings.epsilon,
         "delta": settings.delta,
         "mechanism": settings.mechanism,
-        "max_groups": settings.max_groups,
-        "max_rows": settings.max_rows,
+        "rows": settings.rows,
+        "groups": settings.groups,
+        "rows_in_group": settings.rows_in_group,
     }
 
 

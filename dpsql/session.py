@@ -48,8 +48,9 @@ class Defaults:
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     mechanism: MechanismChoice = "auto"
-    max_groups: int | None = None
-    max_rows: int | None = None
+    rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
     intervals: Fraction | None = None
     top_k: bool = False
     confirm_above: Fraction | None = None
@@ -91,8 +92,8 @@ class Session:
             epsilon=epsilon,
             delta=Fraction(0) if delta is None else delta,
             mechanism=chosen.mechanism if mechanism is None else str(mechanism.value),  # type: ignore[arg-type]  # validated by sql/options
-            max_groups=_integer(said.get("max_groups_contributed"), chosen.max_groups),
-            max_rows=_integer(said.get("max_rows_per_group"), chosen.max_rows),
+            groups=_integer(said.get("max_groups_contributed"), chosen.groups),
+            rows_in_group=_integer(said.get("max_rows_per_group"), chosen.rows_in_group),
             split=weights,
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),

@@ -157,9 +157,9 @@ def _set(session: Session, statement: Statement) -> Answer:
             assert isinstance(value, Fraction | int)
             setattr(session.defaults, option.name, Fraction(value))
         case "max_groups_contributed":
-            session.defaults.max_groups = int(value)  # type: ignore[arg-type]  # validated as a whole number
+            session.defaults.groups = int(value)  # type: ignore[arg-type]  # validated as a whole number
         case "max_rows_per_group":
-            session.defaults.max_rows = int(value)  # type: ignore[arg-type]  # validated as a whole number
+            session.defaults.rows_in_group = int(value)  # type: ignore[arg-type]  # validated as a whole number
         case _:
             setattr(session.defaults, option.name, value)
     return Answer(kind="set", rows=None)

@@ -69,10 +69,10 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                     f"row_is_unit, but {quoted(column.name)} looks like a person's id: "
                     f"if one person can have several rows, write unit: {column.name}"
                 )
-    elif table.caps is not None and table.caps.max_groups * table.caps.max_rows > 10_000:
+    elif table.caps is not None and (table.caps.groups or 1) * (table.caps.rows_in_group or 1) > 10_000:
         yield "caps this large make noise that hides everything: a unit counts max_groups x max_rows times"
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
-        yield f"max_groups and max_rows are both {table.caps.max_rows} (max_ids): what a unit has beyond is left out"
+        yield f"max_groups and max_rows are both {table.caps.rows_in_group} (max_ids): what a unit has beyond is left out"
     for column in table.columns:
         yield from _column(table, column)
 

@@ -35,22 +35,25 @@ class ColumnSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """What one unit may do to one query: reach max_groups groups, with max_rows rows counted in each.
+    """What one unit may do to one query, for private tables.
 
-    max_sum: (low, high) bound of what a unit adds to one group's SUM in total, by column; None without one.
+    rows: its rows that count, over all groups; None where the older pair max_groups x max_rows says it.
+    groups: groups in which it counts as one (max_groups in the pair); None: not declared.
+    rows_in_group: max_rows, with `groups`; None where `rows` is set.
     """
 
-    max_groups: int
-    max_rows: int
+    rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyCaps:
-    """Caps for one key set: `caps: [{by: [month], max_groups: 12}]`. None keeps the table's."""
+    """Caps for one key set: `caps: [{by: [month], groups_per_unit: 12}]`. None keeps the table's."""
 
     by: frozenset[str]
-    max_groups: int | None = None
-    max_rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

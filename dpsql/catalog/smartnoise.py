@@ -141,7 +141,7 @@ def _table(reader: Reader, qualifiers: tuple[str, str], name: str, where: str, f
         columns=columns,
         unit_column=units[0] if units and not row else None,
         row_is_unit=row,
-        caps=Caps(max_groups=cap, max_rows=cap),
+        caps=Caps(rows=1, groups=1) if row else Caps(groups=cap, rows_in_group=cap),
         where=where,
         qualifiers=tuple(part for part in qualifiers if part),
     )

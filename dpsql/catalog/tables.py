@@ -135,7 +135,7 @@ def _caps(reader: Reader, fields: Fields, name: str, where: str, unit: _Unit) ->
         elif not unit.row and cap not in fields.entries:
             reader.problem(where, f"table {quoted(name)} has no {cap}", f"add {cap}: {meaning}")
     groups, rows = found["max_groups"], found["max_rows"]
-    return Caps(max_groups=1, max_rows=1) if unit.row else Caps(max_groups=groups or 1, max_rows=rows or 1)
+    return Caps(rows=1, groups=1) if unit.row else Caps(groups=groups or 1, rows_in_group=rows or 1)
 
 
 def _cap(reader: Reader, fields: Fields, name: str) -> int | None:
@@ -176,7 +176,7 @@ def _one_key_caps(reader: Reader, tree: Tree) -> KeyCaps | None:
     if "max_groups" not in fields.entries and "max_rows" not in fields.entries:
         reader.problem(fields.where, "caps says neither max_groups nor max_rows", "add one of them")
     kept = frozenset(fold(name) for name in names if name is not None)
-    return KeyCaps(by=kept, max_groups=groups, max_rows=rows)
+    return KeyCaps(by=kept, groups=groups, rows_in_group=rows)
 
 
 def _max_sum(

@@ -14,21 +14,27 @@ from dpsql.ir.nodes import Aggregate, Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyCap:
-    """Caps for one key set. An L∞ (max_rows) for a key set holds for finer ones, an L0 (max_groups) for coarser ones."""
+class GroupLimit:
+    """Limits for one key set. Rows in a group of a key set hold for finer ones, a number of groups for coarser ones."""
 
     by: frozenset[int | str]  # ids of the table's columns; names for what a query calls its keys
-    max_groups: int | None
-    max_rows: int | None
+    groups: int | None
+    rows_in_group: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapFacts:
-    """The owner's caps, as they reach this relation. They are defaults of what the release enforces, never believed."""
+class Limits:
+    """The owner's limits, as they reach this relation: defaults of what the release enforces, never believed.
 
-    max_groups: int
-    max_rows: int
-    by_keys: tuple[KeyCap, ...] = ()
+    rows: rows of a unit that count, over all groups; None where the pair `groups` x `rows_in_group` says it.
+    groups: groups in which a unit counts as one; None: not declared.
+    rows_in_group: max_rows, the older limit beside max_groups; then `groups` is set and `rows` is None.
+    """
+
+    rows: int | None
+    groups: int | None
+    rows_in_group: int | None
+    by_keys: tuple[GroupLimit, ...] = ()
     min_units: int = 0
     max_sum: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
     because: str = ""
@@ -46,7 +52,7 @@ class Private:
 
     unit: Column
     same: frozenset[int]
-    caps: CapFacts
+    limits: Limits
     tables: tuple[str, ...]
     unique: frozenset[int] | None = None
 

@@ -20,7 +20,7 @@ from dpsql.ir.expr import AggregateCall, Column, Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.plan.cut import Draft
 from dpsql.plan.stages import Bounding, Key, Stage
-from dpsql.plan.tracked import CapFacts
+from dpsql.plan.tracked import Limits
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
@@ -61,7 +61,7 @@ def bound(
         origins=draft.origins,
         same_unit=draft.private.same,
         groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
-        max_sum=draft.private.caps.max_sum,
+        max_sum=draft.private.limits.max_sum,
         one_count=draft.level is None or draft.private.unique == frozenset(),
     )
     if any(key.values is None for key in keys):
@@ -79,7 +79,7 @@ def bound(
         bounding=bounding,
         measures=tuple(ask.measures),
         outputs=(*outputs, *finished),
-        min_units=draft.private.caps.min_units,
+        min_units=draft.private.limits.min_units,
         level=draft.level,
         fan_outs=draft.fan_outs,
     )
@@ -154,12 +154,7 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     unique = draft.private.unique
     skip_a = unique is not None and unique <= plain
     one_row = unique is not None and not unique
-    caps = draft.private.caps
-    groups, rows, because = _caps(caps, keys)
-    if settings.max_groups is not None:
-        groups, because = settings.max_groups, "asked for in the query"
-    if settings.max_rows is not None:
-        rows, because = settings.max_rows, "asked for in the query"
+    groups, rows, because = _pair(draft.private.limits, keys, settings)
     all_public = all(key.values is not None for key in keys)
     combinations = _combinations(keys)
     keep = groups
@@ -178,24 +173,40 @@ def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> B
     )
 
 
-def _caps(caps: CapFacts, keys: tuple[Key, ...]) -> tuple[int, int, str]:
-    """The smallest caps that the owner's lines allow for these keys: an L∞ for a key set holds for finer ones (each group
-    is part of one of its groups), an L0 for coarser ones (each of its groups lies in one of theirs)."""
-    groups, rows, because = caps.max_groups, caps.max_rows, caps.because
-    for cap in caps.by_keys:
+def _pair(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tuple[int, int, str]:
+    """The limits for these keys as groups and rows in each of them. All of `rows` may lie in any one of `rows` groups:
+    more than is so, never less."""
+    groups, rows_in_group, because = limits.groups, limits.rows_in_group, limits.because
+    for line in limits.by_keys:
         labels = [_labels(key) for key in keys]
-        finer = all(any(part in label for label in labels) for part in cap.by)
-        coarser = all(label & cap.by for label in labels)
+        finer = all(any(part in label for label in labels) for part in line.by)
+        coarser = all(label & line.by for label in labels)
         exactly = finer and coarser
-        if cap.max_rows is not None and finer and (cap.max_rows < rows or exactly):
-            rows, because = cap.max_rows, f"{caps.because}, for these keys"
-        if cap.max_groups is not None and coarser and (cap.max_groups < groups or exactly):
-            groups, because = cap.max_groups, f"{caps.because}, for these keys"
-    return groups, rows, because
+        if line.rows_in_group is not None and finer and (line.rows_in_group < (rows_in_group or 0) or exactly):
+            rows_in_group, because = line.rows_in_group, f"{limits.because}, for these keys"
+        if line.groups is not None and coarser and (groups is None or line.groups < groups or exactly):
+            groups, because = line.groups, f"{limits.because}, for these keys"
+    rows = limits.rows
+    if settings.groups is not None:
+        groups, because = settings.groups, "asked for in the query"
+    if settings.rows_in_group is not None:
+        rows, rows_in_group, because = None, settings.rows_in_group, "asked for in the query"
+    if settings.rows is not None:
+        rows, rows_in_group, because = settings.rows, None, "asked for in the query"
+    if rows is not None:
+        return groups or rows, rows, because
+    if groups is None or rows_in_group is None:
+        raise SqlError(
+            "max_rows_per_group needs max_groups_contributed here",
+            code=119,
+            why="The owner limits a unit's rows over all groups, so nothing says how many groups it may reach.",
+            fix="Set max_rows_contributed, or both.",
+        )
+    return groups, rows_in_group, because
 
 
 def _labels(key: Key) -> frozenset[int | str]:
-    """What a key cap may call a key: its column, or the name the query gives it."""
+    """What a line for a key set may call a key: its column, or the name the query gives it."""
     named: set[int | str] = {fold(key.field.name)} if key.field.name else set()
     return frozenset(named | ({key.expr.id} if isinstance(key.expr, Column) else set()))
 

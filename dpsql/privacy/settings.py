@@ -13,13 +13,15 @@ MechanismChoice = OneOf["auto", "laplace", "gaussian"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySettings:
-    """exact: no noise and no threshold; only dpsql.testing sets it."""
+    """rows, groups, rows_in_group: limits asked for, with the meaning of plan.tracked.Limits; never both kinds of rows.
+    exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
     delta: Fraction
     mechanism: MechanismChoice = "auto"
-    max_groups: int | None = None
-    max_rows: int | None = None
+    rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
     split: Weights | None = None
     top_k: bool = False
     intervals: Fraction | None = None

@@ -40,7 +40,7 @@ def _table_note(table: TableSpec) -> str:
     if table.public:
         notes.append("public")
     elif table.caps is not None:
-        notes.append(f"a unit reaches {table.caps.max_groups} groups with {table.caps.max_rows} rows in each")
+        notes.append(f"a unit reaches {table.caps.groups} groups with {table.caps.rows_in_group} rows in each")
     return "; ".join(notes)
 
 

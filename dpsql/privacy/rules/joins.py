@@ -9,7 +9,8 @@ from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Join, Project
-from dpsql.plan.tracked import CapFacts, Meets, Origin, Private, Tracked
+from dpsql.plan.tracked import Meets, Origin, Private, Tracked
+from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
@@ -115,32 +116,11 @@ def _keeps_private(node: Join, left: Tracked, right: Tracked) -> Private:
     return dataclasses.replace(private, unique=None)
 
 
-def merged_caps(one: CapFacts, other: CapFacts) -> CapFacts:
-    """Over a join each cap is the largest among its private tables."""
-    larger_groups, larger_rows = max(one.max_groups, other.max_groups), max(one.max_rows, other.max_rows)
-    because = one.because if one.because == other.because else f"largest of those {one.because} and {other.because}"
-    return CapFacts(
-        max_groups=larger_groups,
-        max_rows=larger_rows,
-        by_keys=tuple(
-            dataclasses.replace(
-                cap,
-                max_groups=None if cap.max_groups is None else max(cap.max_groups, floor.max_groups),
-                max_rows=None if cap.max_rows is None else max(cap.max_rows, floor.max_rows),
-            )
-            for caps, floor in ((one, other), (other, one))
-            for cap in caps.by_keys
-        ),
-        min_units=max(one.min_units, other.min_units),
-        because=because,
-    )
-
-
 def _merged(left: Private, right: Private, unit: Private, same: frozenset[int]) -> Private:
     return Private(
         unit=unit.unit,
         same=same,
-        caps=merged_caps(left.caps, right.caps),
+        limits=limits.largest(left.limits, right.limits),
         tables=tuple(dict.fromkeys((*left.tables, *right.tables))),
     )
 

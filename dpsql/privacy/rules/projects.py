@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dpsql.domain.facts import Domain
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Project
-from dpsql.plan.tracked import CapFacts, KeyCap, Origin, Private, Tracked
+from dpsql.plan.tracked import Origin, Private, Tracked
+from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.sql import functions
 
@@ -59,7 +60,7 @@ def carry(
         unit=same[0].column(),
         same=frozenset(f.id for f in same),
         unique=renamed(private.unique, by_old),
-        caps=renamed_caps(private.caps, by_old),
+        limits=limits.renamed(private.limits, by_old),
     )
 
 
@@ -68,20 +69,3 @@ def renamed(ids: Iterable[int] | None, by_old: dict[int, int]) -> frozenset[int]
     if ids is None or any(id_ not in by_old for id_ in ids):
         return None
     return frozenset(by_old[id_] for id_ in ids)
-
-
-def renamed_caps(caps: CapFacts, by_old: dict[int, int]) -> CapFacts:
-    """Key caps keep what they say of columns that are still there.
-
-    An L0 for a key set with a column gone still bounds the coarser sets that are left; an L∞ no longer applies.
-    """
-    kept: list[KeyCap] = []
-    for cap in caps.by_keys:
-        left = frozenset(by_old.get(part, part) if isinstance(part, int) else part for part in cap.by)
-        gone = [part for part in cap.by if isinstance(part, int) and part not in by_old]
-        if not gone:
-            kept.append(dataclasses.replace(cap, by=left))
-        elif cap.max_groups is not None:
-            kept.append(KeyCap(by=left - frozenset(gone), max_groups=cap.max_groups, max_rows=None))
-    sums = {by_old[id_]: bounds for id_, bounds in caps.max_sum.items() if id_ in by_old}
-    return dataclasses.replace(caps, by_keys=tuple(kept), max_sum=sums)

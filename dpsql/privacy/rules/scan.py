@@ -10,7 +10,7 @@ from dpsql.domain.facts import Domain
 from dpsql.domain.types import BIGINT
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Aggregate, Field, Join, Project, Scan
-from dpsql.plan.tracked import CapFacts, KeyCap, Origin, Private, Tracked
+from dpsql.plan.tracked import GroupLimit, Limits, Origin, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.sql import functions
 
@@ -35,7 +35,7 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
     unit = next(f for f, c in zip(node.fields, node.columns, strict=True) if fold(c) == fold(str(spec.unit_column)))
     domains[unit.id] = domains[unit.id].but(nullable=False)
     private = Private(
-        unit=unit.column(), same=frozenset({unit.id}), caps=_caps(spec, node), tables=(spec.name,), unique=None
+        unit=unit.column(), same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,), unique=None
     )
     return Tracked(node=node, domains=domains, private=private, origins=_origins(node, spec))
 
@@ -67,19 +67,20 @@ def _spelled(column: tuple[str, str], context: TrackContext) -> tuple[str, str]:
     return column if spec is None or found is None else (spec.name, found.name)
 
 
-def _caps(spec: TableSpec, node: Scan) -> CapFacts:
+def _limits(spec: TableSpec, node: Scan) -> Limits:
     assert spec.caps is not None
     ids = {fold(c): f.id for f, c in zip(node.fields, node.columns, strict=True)}
     by_keys = tuple(
-        KeyCap(
-            by=frozenset(ids.get(fold(c), fold(c)) for c in cap.by), max_groups=cap.max_groups, max_rows=cap.max_rows
+        GroupLimit(
+            by=frozenset(ids.get(fold(c), fold(c)) for c in cap.by), groups=cap.groups, rows_in_group=cap.rows_in_group
         )
         for cap in spec.key_caps
     )
     sums: dict[int, tuple[Fraction, Fraction]] = {ids[fold(c)]: bounds for c, bounds in spec.max_sum.items()}
-    return CapFacts(
-        max_groups=spec.caps.max_groups,
-        max_rows=spec.caps.max_rows,
+    return Limits(
+        rows=spec.caps.rows,
+        groups=spec.caps.groups,
+        rows_in_group=spec.caps.rows_in_group,
         by_keys=by_keys,
         min_units=spec.min_units,
         max_sum=sums,
@@ -95,7 +96,7 @@ def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], context: Tr
     private = Private(
         unit=row.column(),
         same=frozenset({row.id}),
-        caps=_caps(spec, node),
+        limits=_limits(spec, node),
         tables=(spec.name,),
         unique=frozenset(),  # the numbering is ours: one row per unit, by construction
     )
@@ -119,7 +120,7 @@ def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Dom
         node=Join(node, keyed.node, "inner", on),
         inputs=(own_rows, keyed),
         domains={**domains, **keyed.domains},
-        private=Private(unit=unit, same=frozenset({unit.id}), caps=_caps(spec, node), tables=(spec.name,)),
+        private=Private(unit=unit, same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,)),
     )
     whole = _drop_keys(join, node.fields, context)
     return dataclasses.replace(whole, origins=_origins(node, spec), bare=own_rows)

@@ -10,15 +10,14 @@ from dpsql.domain.interval import hull
 from dpsql.errors import Refused
 from dpsql.ir.nodes import Project, SetOp
 from dpsql.plan.tracked import Private, Tracked
+from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
-from dpsql.privacy.rules.joins import merged_caps
 
 
 def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
     """Lemma: UNION ALL of two private relations with the same kind of unit keeps the invariant. Proof: u's part of the
-    union is the union of its parts. Caps bite after the union; as defaults max_rows adds up (three tables of 4 rows give
-    a unit 12) and max_groups is the largest. Any other set operation compares rows of different units, and is refused
-    over private rows; over public rows it is post-processing."""
+    union is the union of its parts. Limits bite after the union. Any other set operation compares rows of different
+    units, and is refused over private rows; over public rows it is post-processing."""
     positions = zip(node.fields, left.node.fields, right.node.fields, strict=False)
     domains = {f.id: _both(left.domains[a.id], right.domains[b.id]).but(type=f.type) for f, a, b in positions}
     if left.private is None and right.private is None:
@@ -66,17 +65,10 @@ def _union_all(
     width = len(node.fields)
     sides = [_with_unit(left, width, context), _with_unit(right, width, context)]
     unit = context.ids.field("", left.private.unit.type)
-    caps = merged_caps(left.private.caps, right.private.caps)
-    caps = dataclasses.replace(
-        caps,
-        max_rows=left.private.caps.max_rows + right.private.caps.max_rows,
-        by_keys=(),
-        because="added over UNION ALL",
-    )
     private = Private(
         unit=unit.column(),
         same=frozenset({unit.id}),
-        caps=caps,
+        limits=limits.added(left.private.limits, right.private.limits),
         tables=tuple(dict.fromkeys((*left.private.tables, *right.private.tables))),
     )
     # a visible column is the unit of the union when it is the unit on both sides

@@ -76,7 +76,7 @@ def _grouped(
     private = Private(
         unit=key_fields[unit_key].column(),
         same=frozenset({key_fields[unit_key].id}),
-        caps=dataclasses.replace(input.private.caps, by_keys=(), max_sum={}),
+        limits=dataclasses.replace(input.private.limits, by_keys=(), max_sum={}),
         tables=input.private.tables,
         unique=frozenset(f.id for i, f in enumerate(key_fields) if i != unit_key) if node.sets is None else None,
     )

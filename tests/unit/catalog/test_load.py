@@ -91,8 +91,8 @@ def test_tables(hospital: Catalog, tmp_path: Path) -> None:
     visits, items, public = hospital.tables
     assert visits.unit_column == "patient_id"
     assert visits.caps is not None
-    assert (visits.caps.max_groups, visits.caps.max_rows, visits.min_units) == (4, 3, 5)
-    assert visits.key_caps == (KeyCaps(by=frozenset({"month"}), max_groups=12),)
+    assert (visits.caps.groups, visits.caps.rows_in_group, visits.min_units) == (4, 3, 5)
+    assert visits.key_caps == (KeyCaps(by=frozenset({"month"}), groups=12),)
     assert visits.max_sum == {"duration": (Fraction(0), Fraction(1801, 2))}
     assert visits.where == "hospital.yaml:11"
     assert visits.source == FileSource(paths=(tmp_path / "metadata" / "visits.parquet",), kind="parquet")
@@ -262,7 +262,7 @@ def test_row_is_unit() -> None:
     table = catalog.tables[0]
     assert table.row_is_unit
     assert table.caps is not None
-    assert (table.caps.max_groups, table.caps.max_rows) == (1, 1)
+    assert (table.caps.rows, table.caps.groups) == (1, 1)
     assert catalog.unit_type == BIGINT
 
 
