@@ -28,7 +28,7 @@ from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.vault import Vault
-from dpsql.errors import InterfaceError
+from dpsql.errors import InterfaceError, SqlError
 from dpsql.ir.nodes import Scan
 from dpsql.plan.render.clean import cleaned
 from dpsql.plan.render.keys import as_key
@@ -87,18 +87,36 @@ class Session:
         delta = chosen.delta if chosen.delta is not None else self.catalog.per_query.delta
         delta = _fraction(said.get("delta"), delta)
         mechanism, split = said.get("mechanism"), said.get("split")
+        rows, rows_in_group = self._rows(statement)
         weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None
         return QuerySettings(
             epsilon=epsilon,
             delta=Fraction(0) if delta is None else delta,
             mechanism=chosen.mechanism if mechanism is None else str(mechanism.value),  # type: ignore[arg-type]  # validated by sql/options
+            rows=rows,
             groups=_integer(said.get("max_groups_contributed"), chosen.groups),
-            rows_in_group=_integer(said.get("max_rows_per_group"), chosen.rows_in_group),
+            rows_in_group=rows_in_group,
             split=weights,
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             exact=self.exact,
         )
+
+    def _rows(self, statement: Statement) -> tuple[int | None, int | None]:
+        """A unit's rows over all groups, or in each: one of the two at most, and what OPTIONS say before any default."""
+        said = statement.options
+        rows, in_group = said.get("max_rows_contributed"), said.get("max_rows_per_group")
+        if rows is not None and in_group is not None:
+            raise SqlError(
+                "max_rows_contributed and max_rows_per_group are two limits of one thing",
+                code=119,
+                at=in_group.at,
+                why="The one counts a unit's rows in the whole query, the other in each of its groups.",
+                fix="Leave one of them out.",
+            )
+        if rows is None and in_group is None:
+            return self.defaults.rows, self.defaults.rows_in_group
+        return _integer(rows, None), _integer(in_group, None)
 
     def fresh(self, statement: Statement) -> bool:
         """Whether new noise is asked, and paid, for what was answered before."""
@@ -277,6 +295,8 @@ def open_session(
     analyst: str | None = None,
     epsilon: Fraction | None = None,
     delta: Fraction | None = None,
+    rows: int | None = None,
+    groups: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     new_epoch: bool = False,
@@ -297,7 +317,7 @@ def open_session(
         catalog=described,
         ledger=book,
         analyst=analyst,
-        defaults=Defaults(epsilon=epsilon, delta=delta),
+        defaults=Defaults(epsilon=epsilon, delta=delta, rows=rows, groups=groups),
         overrides=given,
         source_given=source is not None,
         exact=exact,

@@ -158,8 +158,10 @@ def _set(session: Session, statement: Statement) -> Answer:
             setattr(session.defaults, option.name, Fraction(value))
         case "max_groups_contributed":
             session.defaults.groups = int(value)  # type: ignore[arg-type]  # validated as a whole number
+        case "max_rows_contributed":  # the later of two ways to limit rows counts
+            session.defaults.rows, session.defaults.rows_in_group = int(value), None  # type: ignore[arg-type]  # the same
         case "max_rows_per_group":
-            session.defaults.rows_in_group = int(value)  # type: ignore[arg-type]  # validated as a whole number
+            session.defaults.rows, session.defaults.rows_in_group = None, int(value)  # type: ignore[arg-type]  # the same
         case _:
             setattr(session.defaults, option.name, value)
     return Answer(kind="set", rows=None)

@@ -16,6 +16,7 @@ PERSON = re.compile(r"(?i)(person|people|user|patient|customer|client|member|stu
 IDENTIFIER = re.compile(r"(?i)(^|_)(id|uid|uuid|ssn|email|phone|nr|no|number|key)$|^id")
 TODO = "TODO"  # what `dpsql init` writes where only the owner knows
 WIDE = 10**9
+MANY_ROWS = 10_000
 HIGH_EPSILON, HIGH_DELTA = 20, 1e-4
 
 
@@ -69,10 +70,10 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                     f"row_is_unit, but {quoted(column.name)} looks like a person's id: "
                     f"if one person can have several rows, write unit: {column.name}"
                 )
-    elif table.caps is not None and (table.caps.groups or 1) * (table.caps.rows_in_group or 1) > 10_000:
-        yield "caps this large make noise that hides everything: a unit counts max_groups x max_rows times"
+    elif table.caps is not None and table.caps.rows_of_a_unit > MANY_ROWS:
+        yield f"limits this large make noise that hides everything: {table.caps.rows_of_a_unit:,} rows of a unit count"
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
-        yield f"max_groups and max_rows are both {table.caps.rows_in_group} (max_ids): what a unit has beyond is left out"
+        yield f"rows_per_unit is {table.caps.rows} (max_ids): of more rows of a unit each counts less"
     for column in table.columns:
         yield from _column(table, column)
 

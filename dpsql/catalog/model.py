@@ -46,6 +46,11 @@ class Caps:
     groups: int | None = None
     rows_in_group: int | None = None
 
+    @property
+    def rows_of_a_unit(self) -> int:
+        """Over all groups, by either way of saying it."""
+        return self.rows if self.rows is not None else (self.groups or 1) * (self.rows_in_group or 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyCaps:

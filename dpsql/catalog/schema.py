@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable, Mapping
 
 from dpsql.catalog.columns import COLUMN_FIELDS
+from dpsql.catalog.limits import LARGEST_CAP, LIMIT_MEANING
 from dpsql.catalog.load import CATALOG_FIELDS
 from dpsql.catalog.sources import FORMAT_FIELDS
-from dpsql.catalog.tables import CAP_MEANING, LARGEST_CAP, TABLE_FIELDS
+from dpsql.catalog.tables import TABLE_FIELDS
 
 Json = dict[str, object]
 
@@ -86,7 +87,8 @@ def _table() -> Json:
     path = _object({"through": TEXT, "on": _map(TEXT)}, ("through", "on"), ("through", "on"))
     database = _object({"database": TEXT, "table": TEXT}, ("database", "table"), ("database", "table"))
     names: Json = {"type": "array", "items": TEXT, "minItems": 1}
-    caps = _object({"by": names, "max_groups": CAP, "max_rows": CAP}, ("by", "max_groups", "max_rows"), ("by",))
+    limits = ("groups_per_unit", "max_groups", "max_rows")
+    caps = _object({"by": names, **dict.fromkeys(limits, CAP)}, ("by", *limits), ("by",))
     pair: Json = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     return {
         "description": WORDS,
@@ -98,7 +100,7 @@ def _table() -> Json:
         "public": _said(FLAG, "nobody is to be protected in this table"),
         "unit": {"anyOf": [TEXT, path], "description": "whose row it is: a column, or the way to a table that has one"},
         "row_is_unit": _said(FLAG, "each row is one unit; only where no other table is private"),
-        **{name: _said(CAP, meaning) for name, meaning in CAP_MEANING.items()},
+        **{name: _said(CAP, meaning) for name, meaning in LIMIT_MEANING.items()},
         "caps": {"type": "array", "items": caps, "description": "other caps for certain keys"},
         "min_units": _said(CAP, "private keys are never released with fewer units, before noise"),
         "max_sum": _said(_map(pair), "the lowest and highest total one unit adds to one group's SUM, by column"),

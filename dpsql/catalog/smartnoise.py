@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from dpsql.catalog.checks import check_tables
 from dpsql.catalog.columns import read_interval, read_keys
+from dpsql.catalog.limits import LARGEST_CAP
 from dpsql.catalog.model import Amount, BudgetSpec, Caps, Catalog, ColumnSpec, TableSpec, fold
 from dpsql.catalog.reading import Reader, described, did_you_mean, quoted
-from dpsql.catalog.tables import LARGEST_CAP
 from dpsql.catalog.tree import Fields, Scalar, Tree, printable
 from dpsql.domain.types import BIGINT, BOOLEAN, REAL, TEXT, TIMESTAMP, Kind, Type
 
@@ -141,7 +141,7 @@ def _table(reader: Reader, qualifiers: tuple[str, str], name: str, where: str, f
         columns=columns,
         unit_column=units[0] if units and not row else None,
         row_is_unit=row,
-        caps=Caps(rows=1, groups=1) if row else Caps(groups=cap, rows_in_group=cap),
+        caps=Caps(rows=cap, groups=1 if row else None),
         where=where,
         qualifiers=tuple(part for part in qualifiers if part),
     )
@@ -160,7 +160,7 @@ def _boolean(reader: Reader, tree: Tree, name: str) -> bool | None:
 
 
 def _max_ids(reader: Reader, fields: Fields, row: bool) -> int:
-    """max_ids is both caps; SmartNoise takes 1 where it is missing, and so do we."""
+    """max_ids is rows_per_unit: SmartNoise keeps so many rows of a unit in all. 1 where it is missing, as there."""
     entry = fields.entries.get("max_ids")
     value = None if entry is None else reader.integer(entry[1], "max_ids", at_least=1, at_most=LARGEST_CAP)
     return 1 if row or value is None else value

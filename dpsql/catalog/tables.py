@@ -9,21 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpsql.catalog.columns import read_columns
-from dpsql.catalog.model import Caps, ColumnSpec, KeyCaps, TableSpec, UnitPath, fold
-from dpsql.catalog.reading import Reader, described, number, quoted
+from dpsql.catalog.limits import LIMIT_MEANING, read_cap, read_caps, read_key_caps
+from dpsql.catalog.model import ColumnSpec, TableSpec, UnitPath, fold
+from dpsql.catalog.reading import Reader, number, quoted
 from dpsql.catalog.sources import read_source
 from dpsql.catalog.tree import Fields, Items, Tree, printable
 
-PRIVATE_FIELDS = ("unit", "row_is_unit", "max_groups", "max_rows", "caps", "min_units", "max_sum")
+PRIVATE_FIELDS = ("unit", "row_is_unit", *LIMIT_MEANING, "caps", "min_units", "max_sum")
 TABLE_FIELDS = ("description", "source", "format", "public", *PRIVATE_FIELDS, "columns")
-LARGEST_CAP = 10**9
-
-CAP_MEANING = {
-    "max_groups": "how many groups of one query one unit may reach; choose what nearly every unit stays within "
-    "(noise grows with it, what lies beyond is left out), such as 4",
-    "max_rows": "how many rows of one unit count within one group; choose what nearly every unit stays within "
-    "(noise grows with it, more rows are scaled down), such as 3",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +36,12 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
     public = _flag(reader, fields, "public")
     unit = _public_unit(reader, fields) if public else _private_unit(reader, fields, name, where)
     private = not public
-    caps = _caps(reader, fields, name, where, unit) if private else None
+    caps = read_caps(reader, fields, name, where, unit.row) if private else None
     source, form = fields.entries.get("source"), fields.entries.get("format")
     if source is None and form is not None:
         reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")
     description = fields.entries.get("description")
-    min_units = _cap(reader, fields, "min_units") if private else None
+    min_units = read_cap(reader, fields, "min_units") if private else None
     return TableSpec(
         name=name,
         columns=columns,
@@ -59,7 +52,7 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
         unit_path=unit.path,
         row_is_unit=unit.row,
         caps=caps,
-        key_caps=_key_caps(reader, fields) if private else (),
+        key_caps=() if caps is None else read_key_caps(reader, fields, caps),
         max_sum=_max_sum(reader, fields, name, columns) if private else MappingProxyType({}),
         min_units=min_units or 0,
         where=where,
@@ -123,60 +116,6 @@ def _unit_path(reader: Reader, tree: Fields) -> UnitPath | None:
         return None
     named = [(mine, reader.name(other, "on")) for mine, (_, other) in pairs.entries.items()]
     return UnitPath(through=table, on=tuple((mine, other) for mine, other in named if other is not None))
-
-
-def _caps(reader: Reader, fields: Fields, name: str, where: str, unit: _Unit) -> Caps:
-    """max_groups and max_rows: required, because any silent default would bias every answer; a row as unit has 1, 1."""
-    found = {cap: _cap(reader, fields, cap) for cap in CAP_MEANING}
-    for cap, meaning in CAP_MEANING.items():
-        if unit.row and found[cap] not in (None, 1):
-            fix = f"remove {cap}; a query over a join may raise it in its OPTIONS"
-            reader.problem(fields.at(cap), f"{cap} is 1 where each row is a unit", fix)
-        elif not unit.row and cap not in fields.entries:
-            reader.problem(where, f"table {quoted(name)} has no {cap}", f"add {cap}: {meaning}")
-    groups, rows = found["max_groups"], found["max_rows"]
-    return Caps(rows=1, groups=1) if unit.row else Caps(groups=groups or 1, rows_in_group=rows or 1)
-
-
-def _cap(reader: Reader, fields: Fields, name: str) -> int | None:
-    entry = fields.entries.get(name)
-    return None if entry is None else reader.integer(entry[1], name, at_least=1, at_most=LARGEST_CAP)
-
-
-def _key_caps(reader: Reader, fields: Fields) -> tuple[KeyCaps, ...]:
-    """caps: [{by: [month], max_groups: 12}]. A name in `by` is a column's or that of a key in the query."""
-    entry = fields.entries.get("caps")
-    if entry is None:
-        return ()
-    if not isinstance(entry[1], Items):
-        fix = "write caps: [{by: [month], max_groups: 12}]"
-        reader.problem(entry[0], f"caps must be a list, not {described(entry[1])}", fix)
-        return ()
-    found: dict[frozenset[str], KeyCaps] = {}
-    for item in entry[1].items:
-        caps = _one_key_caps(reader, item)
-        if caps is None:
-            continue
-        if caps.by in found:
-            reader.problem(item.where, "caps for these keys are given twice", "remove one of them")
-        found[caps.by] = caps
-    return tuple(found.values())
-
-
-def _one_key_caps(reader: Reader, tree: Tree) -> KeyCaps | None:
-    fields = reader.fields(tree, "caps", ("by", "max_groups", "max_rows"), "write {by: [month], max_groups: 12}")
-    if fields is None:
-        return None
-    by = fields.entries.get("by")
-    if by is None or not isinstance(by[1], Items) or not by[1].items:
-        reader.problem(fields.where, "caps needs by, a list of keys", "write {by: [month], max_groups: 12}")
-        return None
-    names = [reader.name(item, "by") for item in by[1].items]
-    groups, rows = _cap(reader, fields, "max_groups"), _cap(reader, fields, "max_rows")
-    if "max_groups" not in fields.entries and "max_rows" not in fields.entries:
-        reader.problem(fields.where, "caps says neither max_groups nor max_rows", "add one of them")
-    kept = frozenset(fold(name) for name in names if name is not None)
-    return KeyCaps(by=kept, groups=groups, rows_in_group=rows)
 
 
 def _max_sum(

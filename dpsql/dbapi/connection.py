@@ -58,6 +58,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
+    max_rows_contributed: int | None = None,
+    max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     memory_limit: str | None = None,
@@ -71,6 +73,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
+    max_rows_contributed: int | None = None,
+    max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     memory_limit: str | None = None,
@@ -84,6 +88,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
+    max_rows_contributed: int | None = None,
+    max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     memory_limit: str | None = None,
@@ -92,7 +98,8 @@ def connect(
 ) -> Connection[Any]:
     """Open a catalog (a YAML file, a dict, or a Catalog) for querying.
 
-    epsilon, delta: of each query that does not say otherwise; never the total. source: the data, where the catalog does
+    epsilon, delta, max_rows_contributed, max_groups_contributed: of each query that does not say otherwise; ε and δ are
+    never the total. source: the data, where the catalog does
     not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none. row_factory: what
     its cursors' rows are, tuples unless said. Nothing private is read before a query is charged.
     """
@@ -102,6 +109,8 @@ def connect(
         analyst=analyst,
         epsilon=exact_option("epsilon", epsilon),
         delta=exact_option("delta", delta),
+        rows=_limit("max_rows_contributed", max_rows_contributed),
+        groups=_limit("max_groups_contributed", max_groups_contributed),
         budget=budget,
         ledger=ledger,
         memory_limit=memory_limit,
@@ -121,6 +130,11 @@ def exact_option(name: str, value: Amountlike | None) -> Fraction | None:
             f"{name}={value!r} is not possible", code=119, fix=f"{name} takes {options.OPTIONS[name].takes}."
         )
     return Fraction(checked)
+
+
+def _limit(name: str, value: int | None) -> int | None:
+    checked = exact_option(name, value)
+    return None if checked is None else int(checked)
 
 
 class Connection(Generic[Row]):

@@ -37,10 +37,10 @@ def described(
     keys: Keys,
     types: Mapping[str, str],
     not_null: Sequence[str],
-    max_groups: int | None,
-    max_rows: int | None,
+    **limits: int | None,
 ) -> dict[str, Any]:
-    """The table's description. Types come from the frame's schema, or from `types`; no cell is looked at."""
+    """The table's description; limits by their names in the catalog. Types come from the frame's schema, or from
+    `types`; no cell is looked at."""
     columns: dict[str, dict[str, Any]] = {}
     for position, column in enumerate(frame_columns(data), start=1):
         columns[column.name] = {"type": types.get(column.name) or _type(column.type, position, column.name == unit)}
@@ -69,9 +69,7 @@ def described(
     table: dict[str, Any] = {"columns": columns}
     table |= {} if unit is None else {"unit": unit}
     table |= {"row_is_unit": True} if row_is_unit else {}
-    table |= {} if max_groups is None else {"max_groups": max_groups}
-    table |= {} if max_rows is None else {"max_rows": max_rows}
-    return table
+    return table | {limit: most for limit, most in limits.items() if most is not None}
 
 
 def _moment(ends: Sequence[object]) -> str | None:

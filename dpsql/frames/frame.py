@@ -29,14 +29,19 @@ from dpsql.sql.options import OPTIONS
 from dpsql.statements import execute, explain
 
 Expression = str | PrivateColumn
-_SHORT = {"max_groups": "max_groups_contributed", "max_rows": "max_rows_per_group"}
+_SHORT = {
+    "rows_per_unit": "max_rows_contributed",
+    "groups_per_unit": "max_groups_contributed",
+    "max_groups": "max_groups_contributed",
+    "max_rows": "max_rows_per_group",
+}
 
 
 class PrivateFrame(Asking, Unseen):
     """A private dataframe with its own account.
 
-    From keywords: unit (the column that says whose row it is; or row_is_unit=True), bounds, keys, caps, budget; there is
-    no default for any of them that would be a guess. types: where the frame's schema does not say what a column is.
+    From keywords: unit (the column that says whose row it is; or row_is_unit=True), bounds, keys, rows_per_unit, budget;
+    there is no default for any of them that would be a guess. types: where the frame's schema does not say what a column is.
     From metadata: a YAML file, a dict or a Catalog, with table= where it has several private ones.
     epsilon, delta: of each question. dataset: the account; frames without a name share one.
     """
@@ -58,6 +63,8 @@ class PrivateFrame(Asking, Unseen):
         keys: Keys | None = None,
         types: Mapping[str, str] | None = None,
         not_null: Sequence[str] = (),
+        rows_per_unit: int | None = None,
+        groups_per_unit: int | None = None,
         max_groups: int | None = None,
         max_rows: int | None = None,
         budget: object = None,
@@ -67,7 +74,8 @@ class PrivateFrame(Asking, Unseen):
         analyst: str | None = None,
     ) -> None:
         described: dict[str, object] = {
-            "unit": unit, "bounds": bounds, "keys": keys, "types": types, "max_groups": max_groups, "max_rows": max_rows
+            "unit": unit, "bounds": bounds, "keys": keys, "types": types, "rows_per_unit": rows_per_unit,
+            "groups_per_unit": groups_per_unit, "max_groups": max_groups, "max_rows": max_rows,
         }  # fmt: skip
         if metadata is None:
             root = from_keywords(
@@ -210,7 +218,7 @@ class PrivateFrame(Asking, Unseen):
         return self._but(root=root, relation=made)
 
     def options(self, **options: object) -> PrivateFrame:
-        """The same frame, its questions asked with these options: epsilon, delta, max_groups, max_rows, mechanism, …"""
+        """The same frame, its questions asked with these options: epsilon, delta, rows_per_unit, mechanism, …"""
         named = {_SHORT.get(name, name): value for name, value in options.items()}
         for name in named:
             if name not in OPTIONS:

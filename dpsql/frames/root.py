@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dpsql.catalog.limits import LIMIT_MEANING
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.dbapi.connection import Amountlike, exact_option
@@ -67,7 +68,7 @@ def from_keywords(
     return _opened(catalog, TABLE, True, {TABLE: data}, _opening(epsilon, delta, None, analyst, exact))
 
 
-_OPTIONAL = ("unit", "max_groups", "max_rows")
+_OPTIONAL = ("unit", *LIMIT_MEANING)
 
 
 def from_metadata(

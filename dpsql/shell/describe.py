@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
+from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec, fold
 from dpsql.explanation import bounds_text
 from dpsql.plan.dialects.literals import identifier
 from dpsql.sql.bind.scope import unknown_table
@@ -40,8 +40,17 @@ def _table_note(table: TableSpec) -> str:
     if table.public:
         notes.append("public")
     elif table.caps is not None:
-        notes.append(f"a unit reaches {table.caps.groups} groups with {table.caps.rows_in_group} rows in each")
+        notes.append(_limits(table.caps))
     return "; ".join(notes)
+
+
+def _limits(caps: Caps) -> str:
+    itself = "" if caps.groups is None else f", and the unit itself in {_many(caps.groups, 'group')}"
+    return f"{_many(caps.rows_of_a_unit, 'row')} of a unit{itself}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _column(column: ColumnSpec) -> str:

@@ -128,6 +128,12 @@ _SPECS = (
     OptionSpec(name="epsilon", takes="a number from 1e-9 to 1e6", example="epsilon = 0.5", check=_epsilon),
     OptionSpec(name="delta", takes="a number from 0 to below 1", example="delta = 1e-9", check=_delta),
     OptionSpec(
+        name="max_rows_contributed",
+        takes="a whole number from 1 to 1e9",
+        example="max_rows_contributed = 12",
+        check=_cap,
+    ),
+    OptionSpec(
         name="max_groups_contributed",
         takes="a whole number from 1 to 1e9",
         example="max_groups_contributed = 4",
@@ -183,10 +189,14 @@ def option(
             f"{spec.name} takes {spec.takes}",
             code=119,
             at=at,
-            why="The value given is something else.",
+            why="A limit cannot be chosen yet." if _is_auto(spec, raw) else "The value given is something else.",
             fix=f"Write for example {spec.example}.",
         )
     return Option(spec.name, value, at)
+
+
+def _is_auto(spec: OptionSpec, raw: Raw) -> bool:
+    return spec.check is _cap and isinstance(raw, str) and fold(raw) == "auto"
 
 
 def _unknown(name: str, setting: bool, at: Span | None) -> SqlError:

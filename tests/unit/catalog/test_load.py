@@ -14,7 +14,7 @@ import pytest
 
 from dpsql.catalog.budget import budget_of, with_budget
 from dpsql.catalog.load import fingerprint, load, loads
-from dpsql.catalog.model import Amount, Catalog, DatabaseSource, FileSource, KeyCaps, UnitPath
+from dpsql.catalog.model import Amount, Caps, Catalog, DatabaseSource, FileSource, KeyCaps, UnitPath
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, REAL, TEXT, decimal
 from dpsql.errors import CatalogError
@@ -206,7 +206,7 @@ def test_places_in_a_dict_are_paths() -> None:
     bad = {"dataset": "d", "budget": {"epsilon": 1}, "tables": {"v": {"columns": {"x": {"type": "real", "lower": []}}}}}
     with pytest.raises(CatalogError) as caught:
         load(bad)
-    assert [problem.where for problem in caught.value.problems] == ["tables.v.columns.x.lower", *["tables.v"] * 3]
+    assert [problem.where for problem in caught.value.problems] == ["tables.v.columns.x.lower", "tables.v", "tables.v"]
 
 
 @pytest.mark.parametrize(
@@ -255,6 +255,31 @@ def test_a_byte_order_mark_and_windows_lines(tmp_path: Path) -> None:
     with pytest.raises(CatalogError) as caught:
         load(path)
     assert "UTF-8" in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize(
+    ("said", "caps", "rows"),
+    [
+        ("rows_per_unit: 12", Caps(rows=12), 12),
+        ("rows_per_unit: 12, groups_per_unit: 4", Caps(rows=12, groups=4), 12),
+        ("max_groups: 4, max_rows: 3", Caps(groups=4, rows_in_group=3), 12),
+    ],
+)
+def test_limits(said: str, caps: Caps, rows: int) -> None:
+    catalog = loads(f"budget: {{epsilon: 1}}\ntables: {{t: {{unit: u, {said}, columns: {{u: integer}}}}}}")
+    assert catalog.tables[0].caps == caps
+    assert caps.rows_of_a_unit == rows
+
+
+def test_caps_for_keys_by_either_name() -> None:
+    lines = "[{by: [a], groups_per_unit: 12}, {by: [b], max_groups: 7}]"
+    for said in ("rows_per_unit: 12", "max_groups: 4, max_rows: 3"):
+        table = f"unit: u, {said}, caps: {lines}, columns: {{u: integer}}"
+        catalog = loads(f"budget: {{epsilon: 1}}\ntables: {{t: {{{table}}}}}")
+        assert [(line.by, line.groups, line.rows_in_group) for line in catalog.tables[0].key_caps] == [
+            ({"a"}, 12, None),
+            ({"b"}, 7, None),
+        ]
 
 
 def test_row_is_unit() -> None:

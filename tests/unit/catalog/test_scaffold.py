@@ -22,17 +22,16 @@ COLUMNS = [
 
 def answered(text: str, unit: str) -> str:
     """The text with every TODO answered; the table's unit is the last `unit: TODO`."""
-    text = text.replace("unit: TODO  ", "unit: words", 1).replace("unit: TODO", f"unit: {unit}")
-    for field, answer in (("epsilon", "10"), ("delta", "1e-6"), ("max_groups", "4"), ("max_rows", "3")):
+    for field, answer in (("epsilon", "10"), ("delta", "1e-6"), ("rows_per_unit", "12")):
         text = text.replace(f"{field}: TODO", f"{field}: {answer}")
-    return text
+    return text.replace("unit: TODO  ", "unit: words", 1).replace("unit: TODO", f"unit: {unit}")
 
 
 def test_it_does_not_load_before_the_owner_has_answered() -> None:
     with pytest.raises(CatalogError) as caught:
         loads(scaffold("visits", COLUMNS, "visits.parquet"))
     shown = str(caught.value)
-    for field in ("epsilon", "delta", "max_groups", "max_rows", 'the unit "TODO"'):
+    for field in ("epsilon", "delta", "rows_per_unit", 'the unit "TODO"'):
         assert field in shown
 
 

@@ -69,12 +69,12 @@ def test_pums() -> None:
     pums, more = catalog.tables
     assert catalog.dataset == "pums"
     assert pums.unit_column == "pid"
-    assert pums.caps == Caps(groups=4, rows_in_group=4)
+    assert pums.caps == Caps(rows=4)  # in all: SmartNoise keeps max_ids rows of a unit
     assert pums.columns[0].interval == Interval()  # bounds of an identifier would merge people
     assert pums.columns[1].type == REAL
     assert pums.columns[1].interval == Interval(Fraction(0), Fraction(500000))
     assert catalog.table("PUMS.PUMS") is pums
-    assert more.caps == Caps(groups=1, rows_in_group=1)
+    assert more.caps == Caps(rows=1)
 
 
 def test_one_table_name_in_two_schemas() -> None:

@@ -38,7 +38,8 @@ BAD = {
                 "nan",
                 "inf", "infinity", "true", "null", "(1, 2)", "()", "9" * 100, "abc"],
     "delta": ["1", "-1e-9", "1.5", "1e-320", "1e-101", "'0'", "nan", "false", "null", "(0)"],
-    "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "null", "nan"],
+    "max_rows_contributed": ["0", "-1", "1.5", "1e10", "true", "'12'", "'auto'", "null", "inf"],
+    "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "'auto'", "null", "nan"],
     "max_rows_per_group": ["0", "-1", "0.5", "1e10", "false", "'3'", "null"],
     "mechanism": ["'exponential'", "1", "true", "null", "''", "('laplace')"],
     "split": ["1", "()", "(0)", "(-1, 2)", "('a', 1)", "(a => 0)", "(a => 1, 2)", "(a => 1, A => 2)",
@@ -57,6 +58,13 @@ def test_bad_values(name: str, value: str) -> None:
         parse(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({name} = {value}) 1")
     assert caught.value.code == "DPSQL-119"
     assert caught.value.at is not None
+
+
+@pytest.mark.parametrize("name", ["max_rows_contributed", "max_groups_contributed", "max_rows_per_group"])
+def test_no_limit_is_chosen_yet(name: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        option(name, "AUTO")
+    assert "yet" in caught.value.why
 
 
 def test_every_option_has_bad_values() -> None:
