@@ -51,6 +51,11 @@ def settings() -> Iterator[str]:
     specs = {**OPTIONS, **SETTINGS}.values()
     rows = ((f"`{s.name}`", s.takes, _where(s.name), f"`{s.example}`") for s in specs)
     yield from _table(("name", "takes", "where", "example"), rows)
+    yield ""
+    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups; of more, each"
+    yield "counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are counted or sums"
+    yield "are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
+    yield "`max_rows_per_group` is older: with the number of groups it says how many rows of a unit count for each."
 
 
 def _where(name: str) -> str:
