@@ -83,6 +83,8 @@ def describe(expr: Expr) -> str:
 
     def plainly(part: Expr) -> Expr | None:
         """A function by its own name, not the form of it that cannot fail."""
+        if isinstance(part, Call) and part.function == "canonical":
+            return rewrite(part.args[0], plainly)
         if not isinstance(part, Call) or unchecked(part.function) == part.function:
             return None
         return rewrite(dataclasses.replace(part, function=unchecked(part.function)), plainly)

@@ -28,7 +28,7 @@ from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.vault import Vault
-from dpsql.errors import InterfaceError, SqlError
+from dpsql.errors import InterfaceError, SourceError, SqlError
 from dpsql.ir.nodes import Scan
 from dpsql.plan.render.clean import cleaned
 from dpsql.plan.render.keys import as_key
@@ -179,6 +179,8 @@ class Session:
                 )
                 try:
                     for table in private:
+                        if table.row_is_unit and not vault.has_row_numbers(table.name):
+                            raise _view_of_units(table)
                         types = {c.name: c.type for c in vault.columns(table.name)}
                         cleaned(_scan_of(table), table, "source", types)
                 except BaseException:
@@ -331,6 +333,15 @@ def _scan_of(spec: TableSpec) -> Scan:
     ids = Ids()
     fields = tuple(ids.field(c.name, c.type) for c in spec.columns)
     return Scan(spec.name, fields, tuple(c.name for c in spec.columns))
+
+
+def _view_of_units(table: TableSpec) -> SourceError:
+    return SourceError(
+        f"table {table.name}: each row is a unit, and its source is a view",
+        code=313,
+        why="A view may give its rows in another order each time it is read, so nothing would tell which row is which.",
+        fix="Make a table of it: CREATE TABLE … AS FROM the view; or declare a unit column.",
+    )
 
 
 def _fraction(option: Option | None, default: Fraction | None) -> Fraction | None:

@@ -35,6 +35,7 @@ class Reader:
         self._database = Hardened(limits)
         self._attached: dict[Path, str] = {}
         self._columns: dict[str, tuple[Column, ...]] = {}
+        self._unnumbered: set[str] = set()
         try:
             self._open(sources)
         except BaseException:  # whatever it is: nobody else could close it; raised again
@@ -62,6 +63,11 @@ class Reader:
     def columns(self, table: str) -> tuple[Column, ...]:
         """The source's own columns: from its schema only, never from its rows."""
         return self._columns[table]
+
+    def has_row_numbers(self, table: str) -> bool:
+        """Whether "__row" is the same in every scan of a statement: not of a view, which may give its rows in any order;
+        there it is NULL."""
+        return table not in self._unnumbered
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         return self._database.cursor()
@@ -160,9 +166,10 @@ class Reader:
                 code=303,
                 fix="Check `source: {database: …, table: schema.name}`.",
             )
-        # A view's rows have no lasting number; counting them is right as long as it gives them in one order.
-        number = "rowid" if kinds[0][0] == "BASE TABLE" else "row_number() OVER ()"
-        self._publish(table, columns, name, row_number=number)
+        is_table = kinds[0][0] == "BASE TABLE"
+        if not is_table:
+            self._unnumbered.add(table)
+        self._publish(table, columns, name, row_number="rowid" if is_table else "CAST(NULL AS BIGINT)")
 
     def _attach(self, table: str, path: Path) -> str:
         path = files.exact_path(table, path)

@@ -61,6 +61,10 @@ class Vault:
         """The source's own columns, from its schema only."""
         return self._reader.columns(table)
 
+    def has_row_numbers(self, table: str) -> bool:
+        """Whether the table's rows can be units of their own."""
+        return self._reader.has_row_numbers(table)
+
     def run(self, sql: str, *, loads: Mapping[str, Columns | ArrowStream] | None = None) -> dict[str, Array]:
         """One query's columns: BIGINT as int64 (masked if a NULL came), VARCHAR as objects (str or None).
 

@@ -65,7 +65,17 @@ class Meets:
     at: Span | None = field(default=None, compare=False)
 
 
-Origin = tuple[str, str]  # (table, column), as the catalog spells them
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A table's own column, as the catalog spells it. instance: the id of the first field of the scan it comes from, so
+    that two scans of one table are told apart."""
+
+    instance: int
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

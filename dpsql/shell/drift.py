@@ -36,7 +36,11 @@ def drift(catalog: Catalog, source: object = None) -> list[Difference]:
     """All differences, table by table. SourceError where a source does not open."""
     sources = sources_of(catalog, source)
     with Vault.open(sources) as vault:
-        return [
+        unnumbered = [table for table in catalog.tables if table.row_is_unit and not vault.has_row_numbers(table.name)]
+        units = [
+            Difference(text=f"{t.name}: each row is a unit, but the source is a view", breaks=True) for t in unnumbered
+        ]
+        return units + [
             difference
             for table in catalog.tables
             for difference in _of_table(table, {fold(c.name): c for c in vault.columns(table.name)})

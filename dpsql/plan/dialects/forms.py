@@ -52,6 +52,10 @@ def like(words: str) -> Form:
     return form
 
 
+def _canonical(call: Call, args: tuple[str, ...]) -> str:
+    return f"CASE WHEN NOT isnan({args[0]}) THEN {args[0]} + 0e0 END"
+
+
 def _logical(operator: str) -> Form:
     return infix(operator)
 
@@ -90,6 +94,7 @@ PLAIN: Mapping[str, Form] = MappingProxyType(
         "is_false": suffix("IS FALSE"),
         "is_not_true": suffix("IS NOT TRUE"),
         "is_not_false": suffix("IS NOT FALSE"),
+        "canonical": _canonical,
         "case": _case,
         "cast": _cast,
         "try_cast": _try_cast,

@@ -11,6 +11,7 @@ from dpsql.ir.nodes import Aggregate
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import correlated, summaries
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.sql import functions
 
 
@@ -62,13 +63,17 @@ def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) ->
             unknown.append(key)
     for key in unknown:
         domain, origin = domains[key.id], input.origins.get(key.id)
-        spec = None if origin is None else context.catalog.table(origin[0])
+        spec = None if origin is None else context.catalog.table(origin.table)
         if origin is None or spec is None or not spec.public or domain.type.kind not in correlated.READ_KINDS:
             continue
-        values = tuple(value for value in context.keys_of.get(origin, ()) if correlated.possible(value, domain))
+        values = tuple(
+            value
+            for value in context.keys_of.get((origin.table, origin.column), ())
+            if correlated.possible(value, domain)
+        )
         if values and count * len(values) <= KEY_LIMIT:
             count *= len(values)
-            domains[key.id] = domain.but(keys=values, because=f"the values of {'.'.join(origin)}")
+            domains[key.id] = domain.but(keys=values, because=f"the values of {origin}")
     return dataclasses.replace(input, domains=domains)
 
 
@@ -84,7 +89,7 @@ def _release(
             raise _unit_shown("a group key", key)
     for call in node.calls:
         _check_call(call, private)
-    keys = [functions.infer(key, input.domains) for key in node.keys]
+    keys = [functions.infer(canonical(key), input.domains) for key in node.keys]
     calls = tuple(checked_call(call, input) for call in node.calls)
     domains = {f.id: domain for f, (_, domain) in zip(node.key_fields, keys, strict=True)}
     if node.sets is not None:
@@ -95,12 +100,13 @@ def _release(
 
 
 def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa: A002 - the node's own word
-    """The call with every argument made total."""
+    """The call with every argument made total and canonical."""
 
     def on(expr: Expr) -> Expr:
         if isinstance(expr, Call) and expr.function == "list_value" and not columns_of(expr):
             return expr  # a list of constants: fractions, bins
-        return functions.infer(expr, input.domains)[0]
+        refuse_interval(expr, "aggregated by", call.at)
+        return functions.infer(canonical(expr), input.domains)[0]
 
     return dataclasses.replace(
         call,

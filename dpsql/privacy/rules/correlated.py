@@ -136,7 +136,7 @@ def possible(value: Atom, domain: Domain) -> bool:
 
 def _because(tie: Tie) -> str:
     origin = tie.outer.origins.get(tie.other.id) if isinstance(tie.other, Column) else None
-    return "the values that the outer query ties it to" if origin is None else f"the values of {'.'.join(origin)}"
+    return "the values that the outer query ties it to" if origin is None else f"the values of {origin}"
 
 
 def _values(tie: Tie, context: TrackContext) -> tuple[Atom, ...] | None:
@@ -150,14 +150,15 @@ def _with_values(id_: int, outer: Tracked, context: TrackContext) -> Domain:
     domain = outer.domains[id_]
     if key_set(domain) is not None or not _of_public_table(id_, outer, context) or domain.type.kind not in READ_KINDS:
         return domain
-    read = context.keys_of.get(outer.origins[id_], ())
+    origin = outer.origins[id_]
+    read = context.keys_of.get((origin.table, origin.column), ())
     values = tuple(value for value in read if possible(value, domain))
     return domain.but(keys=values) if values else domain
 
 
 def _of_public_table(id_: int, outer: Tracked, context: TrackContext) -> bool:
     origin = outer.origins.get(id_)
-    spec = None if origin is None else context.catalog.table(origin[0])
+    spec = None if origin is None else context.catalog.table(origin.table)
     return spec is not None and spec.public
 
 

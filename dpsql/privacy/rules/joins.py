@@ -12,8 +12,9 @@ from dpsql.ir.nodes import Field, Join, Project
 from dpsql.plan.tracked import Meets, Origin, Private, Tracked
 from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical_equalities
 from dpsql.privacy.rules.narrowing import narrowed
-from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, with_units_equal
+from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, serves_as_path, with_units_equal
 from dpsql.sql import functions
 from dpsql.sql.bind.gather import conjuncts
 
@@ -31,21 +32,22 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
     joined = _origins(node, left, right, context)
     if left.private is None and right.private is None:
         return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains, origins=joined)
-    on = None if node.on is None else functions.infer(node.on, {**left.domains, **right.domains})[0]
+    on = None
+    if node.on is not None:
+        on = functions.infer(canonical_equalities(node.on), {**left.domains, **right.domains})[0]
     if left.private is None or right.private is None:
         private = _keeps_private(node, left, right)
         sides = tuple(side if side.private is not None else _met(side, node, on) for side in (left, right))
         return Tracked(
             node=_with(node, left, right, on), inputs=sides, domains=domains, private=private, origins=joined
         )
-    if same_unit(node.on, left, right):
-        return _together(node, left, right, on, domains, context)
-    if along_path(node.on, left, right, context.catalog):
-        shortcut = _serves_as_path(node, left, right, on, domains)
+    if not same_unit(node.on, left, right):
+        if not along_path(node.on, left, right, context.catalog):
+            raise refuse_mixing(left, right, _place(node), context.catalog)
+        shortcut = _as_path(node, left, right, on, domains, context)
         if shortcut is not None:
             return shortcut
-        return _together(node, left, right, with_units_equal(on, left.private, right.private), domains, context)
-    raise refuse_mixing(left, right, _place(node), context.catalog)
+    return _together(node, left, right, with_units_equal(on, left.private, right.private), domains, context)
 
 
 def _with(node: Join, left: Tracked, right: Tracked, on: Expr | None) -> Join:
@@ -63,7 +65,7 @@ def _origins(node: Join, left: Tracked, right: Tracked, context: TrackContext) -
 
 
 def _is_public(origin: Origin, context: TrackContext) -> bool:
-    spec = context.catalog.table(origin[0])
+    spec = context.catalog.table(origin.table)
     return spec is None or spec.public
 
 
@@ -163,24 +165,26 @@ def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domai
     )
 
 
-def _serves_as_path(
-    node: Join, left: Tracked, right: Tracked, on: Expr | None, domains: Mapping[int, Domain]
+def _as_path(
+    node: Join, left: Tracked, right: Tracked, on: Expr | None, domains: Mapping[int, Domain], context: TrackContext
 ) -> Tracked | None:
-    """An INNER join along a path, one side of which is a bare scan that finds its unit through that path, gives that
-    side its unit by itself: no second join.
+    """An INNER join that walks the whole path of one side, which is nothing but its table, gives that side its unit by
+    itself: no second join.
 
     Lemma: the same rows. Proof: the path would give row i the units {v.unit : v.key = i.key}, once each, and the join
-    keeps (i, u, v) with u = v.unit and v.key = i.key; that u is in the set for every such v, exactly once.
+    keeps (i, u, v) with u = v.unit and v.key = i.key; that u is in the set for every such v, exactly once. (Why no other
+    unit's rows decide: units.serves_as_path.)
     """
-    if node.kind != "inner":
+    if node.kind != "inner" or left.private is None or right.private is None:
         return None
-    if left.bare is not None and right.private is not None and left.private is not None:
-        first, second, unit = left.bare, right, right.private
-    elif right.bare is not None and left.private is not None and right.private is not None:
+    if serves_as_path(on, left, right, context.catalog):
+        assert right.bare is not None
         first, second, unit = left, right.bare, left.private
+    elif serves_as_path(on, right, left, context.catalog):
+        assert left.bare is not None
+        first, second, unit = left.bare, right, right.private
     else:
         return None
-    assert left.private is not None and right.private is not None
     own = dataclasses.replace(first, private=unit), dataclasses.replace(second, private=unit)
     private = _merged(left.private, right.private, unit, unit.same)
     kept = {id_: d for id_, d in domains.items() if id_ in {f.id for f in (*first.node.fields, *second.node.fields)}}

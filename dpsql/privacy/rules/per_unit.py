@@ -78,7 +78,7 @@ def _quantile(*, middle: bool, between: bool) -> Maker:
         domain = Domain(type=REAL, interval=known.interval, nullable=True)
         found = ask("quantile_cont", (reals, fraction), REAL, domain, distinct=call.distinct)
         if call.type == REAL:
-            return Made(expr=found)
+            return Made(expr=functions.make("canonical", (found,), at=None))  # between -∞ and ∞ lies no number
         return Made(expr=functions.make("try_cast", (found,), at=None, to=call.type), interval=known.interval)
 
     return maker

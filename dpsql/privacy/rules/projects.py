@@ -11,6 +11,7 @@ from dpsql.ir.nodes import Field, Project
 from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical
 from dpsql.sql import functions
 
 
@@ -28,7 +29,7 @@ def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # no
             domains=domains,
             origins=_origins(node.fields, node.exprs, input),
         )
-    inferred = [functions.infer(expr, input.domains) for expr in node.exprs]
+    inferred = [functions.infer(canonical(expr), input.domains) for expr in node.exprs]
     fields, exprs = list(node.fields), [expr for expr, _ in inferred]
     domains = {f.id: domain for f, (_, domain) in zip(node.fields, inferred, strict=True)}
     private = carry(input.private, fields, exprs, domains, context)

@@ -41,7 +41,8 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
 
 
 def _origins(node: Scan, spec: TableSpec) -> dict[int, Origin]:
-    return {f.id: (spec.name, column) for f, column in zip(node.fields, node.columns, strict=True)}
+    instance = node.fields[0].id
+    return {f.id: Origin(instance, spec.name, column) for f, column in zip(node.fields, node.columns, strict=True)}
 
 
 def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:

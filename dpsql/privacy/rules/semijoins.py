@@ -8,8 +8,9 @@ from dpsql.ir.nodes import Filter, Limit, SemiJoin
 from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules import filters, order
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical_equalities
 from dpsql.privacy.rules.narrowing import narrowed
-from dpsql.privacy.rules.units import along_path, reaches, refuse_mixing, same_unit, with_units_equal
+from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, serves_as_path, with_units_equal
 from dpsql.sql import functions
 from dpsql.sql.bind.gather import conjunction, conjuncts
 
@@ -37,12 +38,13 @@ def _one(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
     both = {**left.domains, **right.domains}
     if left.private is None:
         return _joined(left, right, node.on, node)
-    on = functions.infer(node.on, both)[0]
-    if right.private is not None and not same_unit(node.on, left, right):
-        if not along_path(node.on, left, right, context.catalog):
-            raise refuse_mixing(left, right, place(node.on) or node.at, context.catalog)
-        if right.bare is not None and reaches(node.on, left, right, context.catalog):
-            return _joined(left, right.bare, on, node)  # every row that matches has the unit: no need to find it
+    on = functions.infer(canonical_equalities(node.on), both)[0]
+    if right.private is not None:
+        if not same_unit(node.on, left, right):
+            if not along_path(node.on, left, right, context.catalog):
+                raise refuse_mixing(left, right, place(node.on) or node.at, context.catalog)
+            if serves_as_path(on, left, right, context.catalog) and right.bare is not None:
+                return _joined(left, right.bare, on, node)  # every row that matches has the unit: no need to find it
         on = with_units_equal(on, left.private, right.private)
     return _joined(left, right, on, node)
 
@@ -91,7 +93,7 @@ def _unless(node: SemiJoin, left: Tracked, right: Tracked) -> Tracked:
 def _against(left: Tracked, right: Tracked, parts: list[Expr], node: SemiJoin) -> Tracked:
     on = conjunction(parts) or TRUE
     if left.private is not None:
-        on = functions.infer(on, {**left.domains, **right.domains})[0]
+        on = functions.infer(canonical_equalities(on), {**left.domains, **right.domains})[0]
     return _joined(left, right, on, node)
 
 

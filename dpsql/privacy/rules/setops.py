@@ -7,11 +7,15 @@ from collections.abc import Mapping
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import hull
+from dpsql.domain.types import Type
 from dpsql.errors import Refused
-from dpsql.ir.nodes import Project, SetOp
+from dpsql.ir.expr import Column, Expr
+from dpsql.ir.nodes import Field, Project, SetOp
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical
+from dpsql.sql import functions
 
 
 def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
@@ -62,8 +66,7 @@ def _union_all(
     node: SetOp, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext
 ) -> Tracked:
     assert left.private is not None and right.private is not None
-    width = len(node.fields)
-    sides = [_with_unit(left, width, context), _with_unit(right, width, context)]
+    sides = [_with_unit(left, node.fields, context), _with_unit(right, node.fields, context)]
     unit = context.ids.field("", left.private.unit.type)
     private = Private(
         unit=unit.column(),
@@ -87,18 +90,24 @@ def _union_all(
     )
 
 
-def _with_unit(side: Tracked, width: int, context: TrackContext) -> Tracked:
-    """The first `width` columns of a side and, last, its unit."""
+def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> Tracked:
+    """The first columns of a side, in the types of the union's (engines would raise where one does not fit), and, last,
+    its unit."""
     assert side.private is not None
-    kept = side.node.fields[:width]
-    fields = tuple(context.ids.field(f.name, f.type) for f in kept)
+    kept = side.node.fields[: len(as_)]
+    fields = tuple(context.ids.field(old.name, new.type) for old, new in zip(kept, as_, strict=True))
+    found = [functions.infer(_typed(old.column(), new.type), side.domains) for old, new in zip(kept, as_, strict=True)]
     unit = context.ids.field("", side.private.unit.type)
-    domains = {new.id: side.domains[old.id] for new, old in zip(fields, kept, strict=True)}
+    domains = {f.id: domain for f, (_, domain) in zip(fields, found, strict=True)}
     domains[unit.id] = Domain(type=unit.type, nullable=False)
     private = dataclasses.replace(side.private, unit=unit.column(), same=frozenset({unit.id}), unique=None)
     return Tracked(
-        node=Project(side.node, (*fields, unit), (*(f.column() for f in kept), side.private.unit)),
+        node=Project(side.node, (*fields, unit), (*(expr for expr, _ in found), side.private.unit)),
         inputs=(side,),
         domains=domains,
         private=private,
     )
+
+
+def _typed(column: Column, type_: Type) -> Expr:
+    return column if column.type == type_ else canonical(functions.make("cast", (column,), at=None, to=type_))

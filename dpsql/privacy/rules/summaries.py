@@ -12,6 +12,7 @@ from dpsql.ir.nodes import Aggregate, Field, Project
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
 from dpsql.sql import functions
 
@@ -64,7 +65,9 @@ def _grouped(
 ) -> tuple[Tracked, list[Made]]:
     """The Aggregate of primitives, under the node's own keys where nothing stands above it; and how each call is made."""
     assert input.private is not None
-    keys = [functions.infer(key, input.domains) for key in node.keys]
+    for key in node.keys:
+        refuse_interval(key, "grouped by", None)
+    keys = [functions.infer(canonical(key), input.domains) for key in node.keys]
     key_fields = (
         node.key_fields if not node.calls else tuple(context.ids.field(f.name, f.type) for f in node.key_fields)
     )
@@ -112,7 +115,8 @@ def _made(
     where = None if call.where is None else functions.infer(call.where, input.domains)[0]
 
     def total(expr: Expr) -> Expr:
-        return functions.infer(expr, input.domains)[0]
+        refuse_interval(expr, "aggregated or sorted by", call.at)
+        return functions.infer(canonical(expr), input.domains)[0]
 
     def ask(
         function: str,
@@ -131,7 +135,7 @@ def _made(
             domains[primitives[one].id] = domain
         return primitives[one].column()
 
-    every = tuple(SortKey(f.column()) for f in input.node.fields)
+    every = tuple(SortKey(f.column()) for f in input.node.fields)  # of an interval among them `ask` hears in time
     ordered = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in call.order)
     return make_call(
         UnitCall(

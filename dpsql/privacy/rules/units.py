@@ -6,16 +6,14 @@ from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Column, Expr
-from dpsql.plan.tracked import Private, Tracked
+from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.sql import functions
 from dpsql.sql.bind.gather import conjuncts
 
 
 def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[int, int]]:
-    """(left id, right id) of every plain `column = column` the condition requires.
-
-    NOT IN writes (a = b) IS NOT FALSE, which is a = b where neither can be NULL; a unit never is.
-    """
+    """(left id, right id) of every plain `column = column` the condition requires, or a NOT IN is about: it writes
+    (a = b) IS NOT FALSE, which is a = b where neither is NULL. This says what a condition means, and proves nothing."""
     own = {f.id for f in left.node.fields}
     pairs: list[tuple[int, int]] = []
     for part in conjuncts(on):
@@ -43,37 +41,86 @@ def _never_null(arg: Expr, left: Tracked, right: Tracked) -> bool:
 
 
 def same_unit(on: Expr | None, left: Tracked, right: Tracked) -> bool:
-    """The condition equates both units."""
+    """The condition is about both units being equal."""
     assert left.private is not None and right.private is not None
     return any(a in left.private.same and b in right.private.same for a, b in column_pairs(on, left, right))
 
 
 def along_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
     """The condition equates all columns of a declared unit path: from either side to the other, or of both sides' paths
-    to the same columns of a third table."""
-    return reaches(on, left, right, catalog) or reaches(on, right, left, catalog)
+    to the same columns of a third table. Then the units are meant to be equal, though nothing says so."""
+    equal = _equal_origins(on, left, right)
+    return _walks(equal, catalog) or _walks({(b, a) for a, b in equal}, catalog) or _meets(equal, catalog)
 
 
-def reaches(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
-    """The condition equates all columns of the right side's unit path with those that it goes to in the left one, or with
-    those of the left one's own path to the same columns.
+def serves_as_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Catalog) -> bool:
+    """The condition finds the rows of the right side's table by its own unit path, from the rows of one scan in the left
+    side; and the right side is that table, with no more than filters.
 
-    Lemma: a row of the right side's table that satisfies it has the left row's unit among its own. Proof: with the columns
-    of u's own row (or what u's row finds its unit by) equal to the path's, the path finds u for the right row, too.
+    Lemma: then a right row that meets a left row has its unit among its own, and removing another unit removes neither.
+    Proof: in a row of a private relation that has unit u, the part that one scan of the path's table gave it is u's row r
+    (by induction over the rules); the right row b equals r in all columns of the path, so r finds b, and it does
+    whatever rows other units have. Columns of two scans would be of two rows of u, neither of which need find b.
     """
+    if right.bare is None:
+        return False
+    own = {f.id for f in right.bare.node.fields}
+    exact = {(a, b) for a, b in _plain_pairs(on, left) if b in own}
+    return _walks({(left.origins[a], right.origins[b]) for a, b in exact if _known(a, b, left, right)}, catalog)
+
+
+def _plain_pairs(on: Expr | None, left: Tracked) -> set[tuple[int, int]]:
+    """(left id, right id) of every `column = column` that stands in the condition as it is."""
+    own = {f.id for f in left.node.fields}
+    pairs: set[tuple[int, int]] = set()
+    for part in conjuncts(on):
+        if isinstance(part, Call) and part.function == "equal":
+            a, b = part.args
+            if isinstance(a, Column) and isinstance(b, Column):
+                pairs.add((a.id, b.id) if a.id in own else (b.id, a.id))
+    return pairs
+
+
+Equal = set[tuple[Origin, Origin]]  # (of the left side, of the right side)
+
+
+def _known(a: int, b: int, left: Tracked, right: Tracked) -> bool:
+    return a in left.origins and b in right.origins
+
+
+def _equal_origins(on: Expr | None, left: Tracked, right: Tracked) -> Equal:
     pairs = column_pairs(on, left, right)
-    origins = [(left.origins.get(a), right.origins.get(b)) for a, b in pairs]
-    known = {(_folded(a), _folded(b)) for a, b in origins if a is not None and b is not None}
-    ends = {(a[0], b[0]) for a, b in known}
-    wanted = [
-        links
-        for one, other in ends
-        for links in (
-            _reversed(_steps(other, catalog).get(one)),
-            _meeting(_steps(one, catalog), _steps(other, catalog)),
-        )
-    ]
-    return any(links is not None and links <= known for links in wanted)
+    return {(left.origins[a], right.origins[b]) for a, b in pairs if _known(a, b, left, right)}
+
+
+def _walks(equal: Equal, catalog: Catalog) -> bool:
+    """Some scan on the right is found by its whole path from one scan on the left."""
+    scans = {(a.instance, b.instance, a.table, b.table) for a, b in equal}
+    for one, other, table, path_table in scans:
+        links = _steps(fold(path_table), catalog).get(fold(table))
+        here = {
+            ((fold(b.table), fold(b.column)), (fold(a.table), fold(a.column)))
+            for a, b in equal
+            if (a.instance, b.instance) == (one, other)
+        }
+        if links is not None and links <= here:
+            return True
+    return False
+
+
+def _meets(equal: Equal, catalog: Catalog) -> bool:
+    """The paths of two scans go to the same columns of one table, and their own columns are equal, pair by pair."""
+    scans = {(a.instance, b.instance, a.table, b.table) for a, b in equal}
+    for one, other, first, second in scans:
+        links = _meeting(_steps(fold(first), catalog), _steps(fold(second), catalog))
+        here = {
+            ((fold(a.table), fold(a.column)), (fold(b.table), fold(b.column)))
+            for a, b in equal
+            if (a.instance, b.instance) == (one, other)
+        }
+        if links is not None and links <= here:
+            return True
+    return False
 
 
 Column2 = tuple[str, str]
@@ -91,10 +138,6 @@ def _steps(table: str, catalog: Catalog) -> dict[str, Links]:
     return {name: frozenset(((table, fold(own)), (name, fold(other))) for own, other in path.on)}
 
 
-def _reversed(links: Links | None) -> Links | None:
-    return None if links is None else frozenset((b, a) for a, b in links)
-
-
 def _meeting(one: dict[str, Links], other: dict[str, Links]) -> Links | None:
     """Both paths go to the same columns of the same table: then their own columns are to be equal, pair by pair."""
     for name, links in one.items():
@@ -104,12 +147,13 @@ def _meeting(one: dict[str, Links], other: dict[str, Links]) -> Links | None:
     return None
 
 
-def _folded(origin: tuple[str, str]) -> Column2:
-    return fold(origin[0]), fold(origin[1])
-
-
 def with_units_equal(on: Expr | None, left: Private, right: Private) -> Expr:
-    """The condition and the equality of both tracked units."""
+    """The condition, with the equality of two columns that are the units as a conjunct of its own."""
+    for part in conjuncts(on):
+        if isinstance(part, Call) and part.function == "equal":
+            ids = {arg.id for arg in part.args if isinstance(arg, Column)}
+            if ids & left.same and ids & right.same and on is not None:
+                return on
     equal = functions.make("equal", (left.unit, right.unit), at=None)
     return equal if on is None else functions.make("and", (on, equal), at=None)
 

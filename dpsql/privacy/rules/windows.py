@@ -13,6 +13,7 @@ from dpsql.ir.nodes import Field, Project, Window
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.privacy.rules.navigation import AGGREGATES, FARTHEST, Rows, bad_frame, by_rows, navigation
 from dpsql.privacy.rules.per_unit import Made, UnitCall, domain_of, make_call
 from dpsql.sql import functions
@@ -80,7 +81,8 @@ def _made(
         )
 
     def total(expr: Expr) -> Expr:
-        return functions.infer(expr, input.domains)[0]
+        refuse_interval(expr, "compared by", call.at)
+        return functions.infer(canonical(expr), input.domains)[0]
 
     call = dataclasses.replace(call, args=tuple(map(total, call.args)))
     where = None if call.where is None else total(call.where)
@@ -101,6 +103,8 @@ def _made(
         over: Rows | None = None,
     ) -> Column:
         at = over or rows
+        for key in at.order:
+            refuse_interval(key.expr, "sorted by", call.at)
         ignore = call.ignore_nulls and function == call.function
         args = tuple(map(total, args))
         one = WindowCall(function, args, type_, at.partition, at.order, at.frame, distinct, ignore, where)

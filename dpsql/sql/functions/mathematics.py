@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import EVERYTHING, Interval, interval
-from dpsql.domain.types import BOOLEAN, REAL, Type
+from dpsql.domain.types import BOOLEAN, REAL, Kind, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.model import Args, Domains, Function, expect
 from dpsql.sql.functions.numbers import NUMBERS
@@ -124,6 +124,18 @@ def _one(name: str, doc: str, domain: Callable[[Call, Domains], Domain], signatu
     )
 
 
+def _real_only(args: Args) -> Type:
+    expect(args, 0, (Kind.REAL,), "Of other numbers there is nothing to do.")
+    return REAL
+
+
+def _canonical(call: Call, domains: Domains) -> Domain:
+    """The argument's: NaN counts as NULL already, and -0.0 is equal to 0.0."""
+    (known,) = domains
+    keys = None if known.keys is None else tuple(k + 0.0 if isinstance(k, float) else k for k in known.keys)
+    return result(call, domains, interval=known.interval, keys=keys, integral=known.integral)
+
+
 def _is(name: str, doc: str) -> Function:
     return Function(name=name, doc=doc, signature=f"{name.upper()}(x)", least=1, most=1, type=_test, domain=_tested)
 
@@ -190,6 +202,15 @@ FUNCTIONS = (
     _one("degrees", "Radians to degrees.", _rising(math.degrees)),
     _one("radians", "Degrees to radians.", _rising(math.radians)),
     Function(name="pi", doc="π.", signature="PI()", least=0, most=0, type=_real, domain=_constant),
+    Function(
+        name="canonical",
+        doc="x, with -0.0 as 0.0 and NaN as NULL: then equal values are the same value.",
+        signature="CANONICAL(x)",
+        least=1,
+        most=1,
+        type=_real_only,
+        domain=_canonical,
+    ),
     _is("isnan", "Whether x is not a number."),
     _is("isinf", "Whether x is infinite."),
     _is("isfinite", "Whether x is a finite number."),
