@@ -39,6 +39,8 @@ def _table_note(table: TableSpec) -> str:
     notes = [table.description] if table.description else []
     if table.public:
         notes.append("public")
+    elif table.row_is_unit:
+        notes.append("each row is a unit")
     elif table.caps is not None:
         notes.append(_limits(table.caps))
     return "; ".join(notes)
