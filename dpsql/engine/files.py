@@ -110,6 +110,7 @@ def parquet_row_number(column_names: frozenset[str]) -> str:
 
 
 # Printing or casting a far time of these types ends in an internal error of DuckDB; TRY_CAST to TIMESTAMP gives NULL.
+CLOCKS = ("TIME", "TIME_NS")
 OTHER_TIMES = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
 
 
@@ -146,9 +147,18 @@ def total(column: Column) -> Column:
 
 
 def item(column: Column) -> str:
-    """The SELECT item of a source's column: times are TIMESTAMP."""
+    """The SELECT item of a source's column: moments are TIMESTAMP, times of day are on the clock."""
     name = quote_identifier(column.name)
+    if column.type in CLOCKS:
+        return f"{on_the_clock(name, column.type)} AS {name}"
     return f"TRY_CAST({name} AS TIMESTAMP) AS {name}" if column.type in OTHER_TIMES else name
+
+
+def on_the_clock(value: str, type_: str) -> str:
+    """A time of day, or NULL: DuckDB holds numbers that no clock shows, and fails when it writes one as text."""
+    if type_ not in CLOCKS:
+        return value
+    return f"CASE WHEN {value} BETWEEN {type_} '00:00:00' AND {type_} '24:00:00' THEN {value} END"
 
 
 def parquet_item(column: Column, *, exact_text: bool) -> str:

@@ -6,13 +6,14 @@ catalog's types are applied later, by TRY_CAST, as for a file. Only a frame's sh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 import numpy as np
 
-from dpsql.engine.files import OTHER_TIMES
+from dpsql.engine.files import OTHER_TIMES, on_the_clock
 from dpsql.engine.loading import Forward, load_columns, registered
 from dpsql.engine.quoting import quote_identifier, repeated
 from dpsql.engine.sources import Array, ArrowStream
@@ -20,6 +21,9 @@ from dpsql.engine.text_cells import text_cells
 from dpsql.errors import SourceError
 
 _KEPT = {"BOOLEAN", "VARCHAR", "DATE", "FLOAT", "DOUBLE", "TIMESTAMP", *OTHER_TIMES}
+_MULTIPLIED = ("TIMESTAMP WITH TIME ZONE", "INTERVAL")  # DuckDB counts them in microseconds: coarser ones may not fit
+_FINE = re.compile("us|μs|ns|nano", re.ASCII)
+_TIMES = re.compile(r"TIME|INTERVAL")
 _KEPT |= {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
 _FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
 
@@ -93,12 +97,32 @@ def _series(series: Any) -> Array:
     if hasattr(dtype, "categories"):
         return _categories(series)
     if dtype.kind == "M" and not str(dtype).startswith("date32"):  # pandas counts Arrow's days among times
-        naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(series.dt, "tz", None) else series
-        return robust(naive.astype("datetime64[us]").to_numpy())
+        return robust(_moments(series))
     if dtype.kind in "biuf" and hasattr(dtype, "numpy_dtype"):
         mask = series.isna().to_numpy(dtype=bool)
         return np.ma.MaskedArray(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), mask)
-    return text_cells(series.to_numpy(dtype=object, na_value=None))
+    return text_cells(_objects(series))
+
+
+def _moments(series: Any) -> Array:
+    """Moments in UTC, in the unit they are counted in: pandas refuses a column for one that another unit cannot hold."""
+    arrow = getattr(series.dtype, "pyarrow_dtype", None)
+    if arrow is None:
+        return np.asarray(series.to_numpy(dtype=f"datetime64[{series.dtype.unit}]"))
+    if not hasattr(arrow, "unit"):  # days, counted in milliseconds
+        return _objects(series)
+    numbers = series.array.__arrow_array__().cast("int64").fill_null(0).to_numpy()
+    return np.ma.MaskedArray(numbers.astype(f"datetime64[{arrow.unit}]"), series.isna().to_numpy(dtype=bool))
+
+
+def _objects(series: Any) -> Array:
+    """Its cells as Python has them; None where there is none, or none that Python can hold."""
+    try:
+        return np.asarray(series.to_numpy(dtype=object, na_value=None))
+    except (ValueError, OverflowError):
+        cells = np.empty(len(series), dtype=object)
+        cells[:] = [_cell(series.array.__arrow_array__(), place) for place in range(len(series))]
+        return cells
 
 
 def _categories(series: Any) -> Array:
@@ -140,10 +164,12 @@ def _microseconds(array: Array) -> Array:
 
 
 def _stream(data: object) -> ArrowStream | None:
-    """What has to be asked first: a polars LazyFrame to collect, a pyarrow Dataset to read."""
+    """What has to be asked first: a polars LazyFrame to collect, a pyarrow Dataset or reader to read."""
     for method in ("collect", "to_table"):
         if not isinstance(data, ArrowStream) and callable(getattr(data, method, None)):
             data = getattr(data, method)()
+    if isinstance(data, ArrowStream) and callable(getattr(data, "read_all", None)):
+        data = data.read_all()  # type: ignore[attr-defined]  # a pyarrow reader, whose rows could be read once only
     return data if isinstance(data, ArrowStream) else None
 
 
@@ -155,6 +181,9 @@ def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: st
         with registered(connection, Forward(stream)) as view:
             described = connection.execute(f"DESCRIBE SELECT * FROM {view}").fetchall()
             _names(table, checked or [name for name, *_ in described])
+            coarse = _coarse(described, stream)
+            if coarse is not None:
+                raise refuse(table, coarse)
             items = ", ".join(_arrow_item(name, type_) for name, type_, *_ in described)
             connection.execute(f"CREATE TABLE {sql_name} AS SELECT {items} FROM {view}").fetchall()
     except (duckdb.Error, TypeError, ValueError, RuntimeError):
@@ -184,11 +213,7 @@ def _cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | 
     for name in names:
         try:
             column = stream[name]  # type: ignore[index]  # tables have it, streams raise TypeError
-            listed = getattr(column, "to_pylist", None) or column.to_list
-            try:
-                found = listed()
-            except UnicodeDecodeError:
-                found = column.cast("binary").to_pylist()
+            found = _listed(column)
         except (TypeError, AttributeError):
             return None
         cells = np.empty(len(found), dtype=object)
@@ -197,11 +222,50 @@ def _cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | 
     return columns or None
 
 
+def _listed(column: Any) -> list[object]:
+    """Its cells; one that Python has no value for (a year beyond 9999) is None."""
+    listed = getattr(column, "to_pylist", None) or column.to_list
+    try:
+        return list(listed())
+    except UnicodeDecodeError:
+        return list(column.cast("binary").to_pylist())
+    except (ValueError, OverflowError):
+        return [_cell(column, place) for place in range(len(column))]
+
+
+def _cell(column: Any, place: int) -> object:
+    try:
+        cell = column[place]
+        return cell.as_py() if hasattr(cell, "as_py") else cell
+    except (ValueError, OverflowError):
+        return None
+
+
+def _coarse(described: Sequence[Sequence[Any]], stream: object) -> str | None:
+    """What a frame is refused for by its schema: times that DuckDB cannot read for every value they can hold.
+
+    Moments with a time zone and durations are brought to microseconds as they are read, with an error where they are
+    too far; times inside lists and structs would be written as text, with an error for those that no clock shows."""
+    schema = getattr(stream, "schema", None)
+    arrow: dict[object, object] = {}
+    if schema is not None and hasattr(schema, "types"):
+        arrow = dict(zip(schema.names, schema.types, strict=True))
+    elif isinstance(schema, Mapping):
+        arrow = dict(schema)
+    from_duckdb = type(stream).__module__.lstrip("_").split(".")[0] == "duckdb"
+    for position, (name, type_, *_) in enumerate(described, start=1):
+        if type_ in _MULTIPLIED and not from_duckdb and not _FINE.search(str(arrow.get(name, ""))):
+            return f"column {position} counts time in units coarser than microseconds; cast it to microseconds"
+        if (type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION"))) and _TIMES.search(type_):
+            return f"column {position} holds times inside lists or structs; leave it out or unnest it"
+    return None
+
+
 def _arrow_item(name: str, type_: str) -> str:
     column = quote_identifier(name)
     if type_ in _KEPT or type_.startswith("DECIMAL("):
         return column
-    return f"TRY_CAST({column} AS VARCHAR) AS {column}"
+    return f"TRY_CAST({on_the_clock(column, type_)} AS VARCHAR) AS {column}"
 
 
 def refuse(table: str, what: str) -> SourceError:

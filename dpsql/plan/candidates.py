@@ -14,6 +14,7 @@ from dpsql.domain.facts import Atom
 WEIGHT = 2**20  # a row's weight: the grid that a unit's scaled rows are counted on
 CANDIDATE_LIMIT = 2**16
 WORD = 2**63  # the vault and release hold a place on the axis in 64 bits
+PLACES = 2**62  # ends of an axis lie below, so a double rounds none of them to more than 64 bits
 
 
 Rule = OneOf["between", "lower", "upper"]

@@ -95,7 +95,8 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
             why="Keys must be exact: two spellings of one real number or interval would print one person's spelling.",
             fix="Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a CASE.",
         )
-    if not _fits_bigint(domain):
+    values = key_set(domain)
+    if not _fits_bigint(domain, values):
         raise Refused(
             f"{describe(expr)} cannot be a group key: its values may be beyond 64 bits",
             code=117,
@@ -103,19 +104,23 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
             why="Keys leave the database as 64-bit integers: larger ones would all look alike.",
             fix="Add bounds to its columns in the metadata, clamp it with LEAST and GREATEST, or CAST(x AS BIGINT).",
         )
-    values = key_set(domain)
     if values is not None:
         values = _in_order(values)
     because = domain.because or ("inferred" if values is not None else "")
     return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
 
 
-def _fits_bigint(domain: Domain) -> bool:
-    """Lemma: every key that travels as an integer comes back as itself. Proof: it is whole and within these bounds."""
-    wide = domain.type.kind is Kind.REAL or (domain.type.kind is Kind.INTEGER and domain.type.bits > 64)
-    if not wide:
+def _fits_bigint(domain: Domain, values: tuple[Atom, ...] | None) -> bool:
+    """Whether every key that is expected travels as an integer and comes back as itself, the listed ones for certain:
+    they are whole and within these bounds."""
+    if domain.type.kind not in (Kind.REAL, Kind.INTEGER):
         return True
     far = 2**53 if domain.type.kind is Kind.REAL else 2**63 - 1
+    numbers = [value for value in values or () if value is not None and not isinstance(value, str)]
+    if any(not math.isfinite(value) or value % 1 or not -far - 1 <= value <= far for value in numbers):
+        return False
+    if domain.type.kind is Kind.INTEGER and domain.type.bits <= 64:
+        return True
     return domain.interval.is_finite and all(abs(end) <= far for end in domain.interval.ends())
 
 

@@ -13,8 +13,8 @@ from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
 from dpsql.plan.candidates import (
     CANDIDATE_LIMIT,
+    PLACES,
     WEIGHT,
-    WORD,
     Bins,
     Candidates,
     Extreme,
@@ -185,7 +185,7 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
     if not sensitivity.representable(domain.type, domain.interval):
         raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
-    if not -WORD <= grid.low <= grid.high < WORD:
+    if not -PLACES < grid.low <= grid.high < PLACES:
         raise ask.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 

@@ -94,7 +94,7 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
         if pattern is not None:
             return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
-        return f'TRY_CAST({column} AS VARCHAR) COLLATE "binary"'
+        return f'{_text(column, actual)} COLLATE "binary"'
     if actual == declared.type.sql:
         return column
     if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
@@ -102,10 +102,18 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
     return f"TRY_CAST({column} AS {declared.type.sql})"
 
 
+def _text(column: str, actual: str) -> str:
+    """The text of a value. DuckDB fails when it writes the first hours that a TIMESTAMP can hold, and the database with
+    it, so there is none of those."""
+    if actual != "TIMESTAMP":
+        return f"TRY_CAST({column} AS VARCHAR)"
+    return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
+
+
 def _unit(column: str, actual: str, type_: Type) -> str:
     """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
     if type_.kind is Kind.TEXT:
-        converted = column if actual == "VARCHAR" else f"TRY_CAST({column} AS VARCHAR)"
+        converted = column if actual == "VARCHAR" else _text(column, actual)
         return f'{converted} COLLATE "binary"'
     if actual in WITHIN_BIGINT:
         return f"CAST({column} AS BIGINT)"

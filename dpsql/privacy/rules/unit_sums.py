@@ -23,11 +23,7 @@ SUMMED_DIGITS = 28  # 2^32 decimals of 28 digits fit 38
 
 def count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     surely = call.some and not call.filtered and all(not domain_of(arg, domains).nullable for arg in call.args)
-    most: Fraction | None = None
-    if call.distinct and call.args:
-        keys = domain_of(call.args[0], domains).keys
-        most = None if keys is None else Fraction(len([key for key in keys if key is not None]))
-    interval = Interval(Fraction(1 if surely else 0), most)
+    interval = Interval(Fraction(1 if surely else 0), None)
     return Made(
         expr=ask(
             "count",

@@ -10,7 +10,7 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.model import Domains
-from dpsql.sql.functions.numbers import fitted
+from dpsql.sql.functions.numbers import fitted, type_range
 from dpsql.sql.functions.sets import Inexact, without_null
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
@@ -34,9 +34,18 @@ def result(
     if call.type.kind in ORDERED:
         wide = _rounded(interval, call.type.scale) if call.type.kind is Kind.DECIMAL else interval
         found = fitted(wide, call.type)
+    if keys is not None and call.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
+        keys, lost = _held(keys, type_range(call.type))
+        null = null or lost
     kept = without_null(keys, null)
     because = next((domain.because for domain in domains if domain.because), "")
     return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
+
+
+def _held(keys: tuple[Atom, ...], whole: Interval) -> tuple[tuple[Atom, ...], bool]:
+    """The keys that the type can hold, and whether there were others: in the vault those are NULL."""
+    held = tuple(key for key in keys if key is None or isinstance(key, str | float) or key in whole)
+    return held, len(held) < len(keys)
 
 
 def _rounded(found: Interval, scale: int) -> Interval:

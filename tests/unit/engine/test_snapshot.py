@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsql.engine.loading import Forward
 from dpsql.engine.sources import Frame
 from dpsql.engine.text_cells import text_of
 from dpsql.engine.vault import Vault
@@ -263,7 +264,8 @@ def test_arrow_that_duckdb_cannot_read() -> None:
     assert read(table, "SELECT CAST(y AS VARCHAR) AS y FROM source.f") == ["1", "2", "3"]
     assert read(pa.table({"x": pa.array([decimal.Decimal("1.5"), None], pa.decimal256(60, 2))})) == ["1.50", None]
     assert read(pl.DataFrame({"x": pl.Series([2**100, None], dtype=pl.Int128)})) == [str(2**100), None]
-    refused(table.to_reader())
+    assert read(table.to_reader()) == [SENTINEL, None, None]
+    refused(Forward(table))
 
 
 def test_a_relation_of_another_connection() -> None:
