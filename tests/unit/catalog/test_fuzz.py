@@ -23,13 +23,13 @@ BITS = [
     "null", "~", "true", "yes", ".nan", ".inf", "-.inf", "1e400", "1e-400", "1e9999999999999999999", "9" * 500, "0x10",
     "2020-02-30", "2020-01-01", "2020-01-01 25:00:00", "0000-01-01", "decimal(9, 2)",
     "decimal(99999999999, 1)", "{from: a.b}",
-    "{from: 1, to: 2}", "row_is_unit: true", "public: true", "unit: u", "through: visits", "max_groups: 0", "\ud7ff",
+    "{from: 1, to: 2}", "row_is_unit: true", "public: true", "unit: u", "through: visits", "max_groups: 0", "rows_per_unit: auto", "\ud7ff",
 ]  # fmt: skip
 FIELDS = [
     "dataset", "version", "unit", "budget", "epsilon", "delta", "per", "per_query", "max_per_query", "accounting",
     "delta_keys", "analysts",
     "ledger", "tables", "views", "description", "source", "format", "public", "row_is_unit", "max_groups",
-    "max_rows", "caps",
+    "max_rows", "rows_per_unit", "groups_per_unit", "auto", "caps",
     "by", "min_units", "max_sum", "columns", "type", "keys", "lower", "upper", "nullable", "unique", "from",
     "to", "through",
     "on", "database", "table", "delimiter", "row_privacy", "private_id", "max_ids", "censor_dims", "u", "U",
@@ -73,6 +73,8 @@ TABLE = st.fixed_dictionaries(
         | TREES,
         "public": st.booleans(),
         "row_is_unit": st.booleans(),
+        "rows_per_unit": st.integers(0, 3) | TREES,
+        "groups_per_unit": st.integers(0, 3) | TREES,
         "max_groups": st.integers(0, 3),
         "max_rows": TREES,
         "caps": TREES,
@@ -115,6 +117,12 @@ def consistent(catalog: Catalog) -> None:
         ways = [table.unit_column is not None, table.unit_path is not None, table.row_is_unit]
         assert sum(ways) == (0 if table.public else 1)
         assert (table.caps is None) == table.public
+        if table.caps is not None:
+            pair = table.caps.rows is None
+            assert pair == (table.caps.rows_in_group is not None)
+            assert not pair or table.caps.groups is not None
+            assert all(line.groups is not None or (pair and line.rows_in_group) for line in table.key_caps)
+            assert pair or all(line.rows_in_group is None for line in table.key_caps)
         assert table.columns
         if table.unit_column is not None:
             unit = table.column(table.unit_column)
