@@ -67,8 +67,8 @@ class Meets:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A table's own column, as the catalog spells it. instance: the id of the first field of the scan it comes from, so
-    that two scans of one table are told apart."""
+    """A table's own column, as the catalog spells it. instance: a number of the scan it comes from: two scans
+    of one table are told apart, also those of a subquery that is named twice."""
 
     instance: int
     table: str

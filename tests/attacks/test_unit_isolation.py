@@ -107,7 +107,7 @@ COMPOSITE_DATA: Data = {  # everybody has (1, 1) and (2, 2); only 99 has (1, 2),
     "notes": [{"k1": 1, "q": 5, "text": "x"}, {"k1": 1, "q": 6, "text": "x"}],
 }
 PAIR = "visits a JOIN visits b ON a.pid = b.pid"
-CROSSED = (
+CROSSED: tuple[str, ...] = (
     f"SELECT COUNT(DISTINCT a.pid) FROM {PAIR} WHERE EXISTS (SELECT 1 FROM items i WHERE i.k1 = a.k1 AND i.k2 = b.k2)",
     f"SELECT COUNT(DISTINCT a.pid) FROM {PAIR} WHERE NOT EXISTS"
     " (SELECT 1 FROM items i WHERE i.k1 = a.k1 AND i.k2 = b.k2)",
@@ -122,6 +122,17 @@ CROSSED = (
     " WHERE EXISTS (SELECT 1 FROM items i WHERE i.k1 = v.k1 AND i.k2 = v.k2)",
     "SELECT COUNT(DISTINCT pid) FROM (SELECT pid, MIN(k1) AS k1, MAX(k2) AS k2 FROM visits GROUP BY pid) v"
     " JOIN items i ON i.k1 = v.k1 AND i.k2 = v.k2",
+)
+NAMED_TWICE = "WITH c AS (SELECT * FROM visits), d AS (SELECT pid, k1, k2 FROM c WHERE k1 > 0) "
+TWICE = "{0} a JOIN {0} b ON a.pid = b.pid"
+CROSSED += tuple(
+    f"{NAMED_TWICE} SELECT COUNT(DISTINCT a.pid) FROM {TWICE.format(name)} {rest}"
+    for name in ("c", "d")
+    for rest in (
+        "WHERE EXISTS (SELECT 1 FROM items i WHERE i.k1 = a.k1 AND i.k2 = b.k2)",
+        "WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.k1 = a.k1 AND i.k2 = b.k2)",
+        "JOIN items i ON i.k1 = a.k1 AND i.k2 = b.k2",
+    )
 )
 STRAIGHT = (
     "SELECT COUNT(*) FROM visits v JOIN items i ON i.k1 = v.k1 AND i.k2 = v.k2",

@@ -27,7 +27,7 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
     assert spec is not None
     domains = {f.id: _domain(spec, column, context) for f, column in zip(node.fields, node.columns, strict=True)}
     if spec.public:
-        return Tracked(node=node, domains=domains, origins=_origins(node, spec))
+        return Tracked(node=node, domains=domains, origins=_origins(node, spec, context))
     if spec.row_is_unit:
         return _by_row(node, spec, domains, context)
     if spec.unit_path is not None:
@@ -37,11 +37,12 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
     private = Private(
         unit=unit.column(), same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,), unique=None
     )
-    return Tracked(node=node, domains=domains, private=private, origins=_origins(node, spec))
+    return Tracked(node=node, domains=domains, private=private, origins=_origins(node, spec, context))
 
 
-def _origins(node: Scan, spec: TableSpec) -> dict[int, Origin]:
-    instance = node.fields[0].id
+def _origins(node: Scan, spec: TableSpec, context: TrackContext) -> dict[int, Origin]:
+    # not an id of the scan's: a subquery that is named twice is scanned twice
+    instance = context.ids.new()
     return {f.id: Origin(instance, spec.name, column) for f, column in zip(node.fields, node.columns, strict=True)}
 
 
@@ -124,7 +125,7 @@ def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Dom
         private=Private(unit=unit, same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,)),
     )
     whole = _drop_keys(join, node.fields, context)
-    return dataclasses.replace(whole, origins=_origins(node, spec), bare=own_rows)
+    return dataclasses.replace(whole, origins=_origins(node, spec, context), bare=own_rows)
 
 
 def path_keys(through: TableSpec, columns: tuple[str, ...], context: TrackContext) -> Tracked:

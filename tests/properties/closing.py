@@ -1,0 +1,40 @@
+"""The inputs of a statement's releases, closed as the kernel wants them: the unit, then every key, argument and condition
+as a column of its own. Made here, so that relations can be certified before anything above them is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.aggregates import BY_NAME
+from dpsql.ir.expr import Expr, columns_of
+from dpsql.ir.nodes import Project
+from dpsql.plan.cut import Draft, cut
+from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.track import track_statement
+from dpsql.query import read
+from dpsql.session import Session
+from dpsql.sql.bind import bind
+from dpsql.sql.bind.context import Ids
+
+
+def closed(session: Session, sql: str) -> list[Project]:
+    """Refused as planning refuses."""
+    ids = Ids()
+    tree = bind(read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=ids)
+    tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys_of()))
+    return [_closed(draft, ids) for draft in cut(tracked, ids)[0]]
+
+
+def _closed(draft: Draft, ids: Ids) -> Project:
+    unit = draft.private.unit
+    exprs = [unit, *dict.fromkeys(expr for expr in _read(draft) if columns_of(expr))]
+    return Project(draft.input, tuple(ids.field("", expr.type) for expr in exprs), tuple(exprs))
+
+
+def _read(draft: Draft) -> Iterator[Expr]:
+    yield from draft.node.keys
+    for call in draft.node.calls:
+        yield from call.args
+        yield from (key.expr for key in call.order)
+        if call.where is not None:
+            yield call.where
