@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpsql.domain.facts import Domain
-from dpsql.errors import Span
+from dpsql.errors import InternalError, Span
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Aggregate, Node
 
@@ -38,6 +38,12 @@ class Limits:
     min_units: int = 0
     max_sum: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
     because: str = ""
+
+    def __post_init__(self) -> None:
+        in_all = self.rows is not None and self.rows_in_group is None
+        pair = self.rows is None and self.groups is not None and self.rows_in_group is not None
+        if not (in_all or pair):
+            raise InternalError("limits are rows over all groups, or groups and rows in each")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,13 @@ def test_lines_for_keys_follow_their_columns() -> None:
     )
 
 
+@pytest.mark.parametrize("wrong", [(None, None, None), (None, 4, None), (None, None, 3), (12, None, 3), (12, 4, 3)])
+def test_limits_are_said_in_one_way(wrong: tuple[int | None, int | None, int | None]) -> None:
+    rows, groups, rows_in_group = wrong
+    with pytest.raises(dpsql.InternalError):
+        Limits(rows=rows, groups=groups, rows_in_group=rows_in_group)
+
+
 def connected(**limits: Any) -> dpsql.Connection[Any]:
     table = {"unit": "u", "rows_per_unit": 12, "groups_per_unit": 4, "columns": {"u": "integer", "k": "text"}}
     catalog = {"dataset": "limits", "budget": {"epsilon": 9, "delta": 1e-6}, "tables": {"t": table}}
