@@ -23,8 +23,8 @@ BITS = [
     "null", "~", "true", "yes", ".nan", ".inf", "-.inf", "1e400", "1e-400", "1e9999999999999999999", "9" * 500, "0x10",
     "2020-02-30", "2020-01-01", "2020-01-01 25:00:00", "0000-01-01", "decimal(9, 2)",
     "decimal(99999999999, 1)", "{from: a.b}",
-    "{from: 1, to: 2}", "row_is_unit: true", "public: true", "unit: u", "through: visits", "max_groups: 0", "rows_per_unit: auto",
-    "\ud7ff",
+    "{from: 1, to: 2}", "row_is_unit: true", "public: true", "unit: u", "through: visits", "max_groups: 0",
+    "rows_per_unit: auto", "\ud7ff",
 ]  # fmt: skip
 FIELDS = [
     "dataset", "version", "unit", "budget", "epsilon", "delta", "per", "per_query", "max_per_query", "accounting",
