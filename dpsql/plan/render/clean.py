@@ -1,5 +1,4 @@
 """The cleaned table: one deterministic projection of a source, row by row. WHERE, keys and aggregates see only this.
-(A number that is measured and nothing else is clamped where it is measured, to the same: `measured.clamped_by`.)
 
 Declared types by TRY_CAST; NaN and infinite moments become NULL; numbers and moments are clamped to their declared
 bounds (moments always to the years 1 to 9999, where every date function is total); text is compared byte by byte; −0.0
@@ -9,7 +8,6 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
@@ -17,7 +15,6 @@ from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
 from dpsql.ir.nodes import Field, Scan
 from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
-from dpsql.plan.render.measured import Measured, clamped_by
 from dpsql.plan.render.relation import name
 
 ROW = "__row"
@@ -31,11 +28,8 @@ def cleaned(
     spec: TableSpec,
     source: str,
     types: Mapping[str, str],
-    measured: Measured = MappingProxyType({}),
 ) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types.
-
-    measured: the columns that only axes read (render/measured.py): what an axis clamps is not clamped twice."""
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
     own = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
@@ -58,9 +52,7 @@ def cleaned(
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         value = f"r{f.id}"
-        by_axes = f.id in measured and clamped_by(measured[f.id], declared.interval, declared.type.kind)
-        cell = value if by_axes else kept(value, declared)
-        values.append(f"{cell} AS {name(f.id)}")
+        values.append(f"{kept(value, declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"

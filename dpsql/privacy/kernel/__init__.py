@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dpsql.catalog.model import Catalog
 from dpsql.domain.types import Kind
-from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Project
 from dpsql.plan.proof import Source
 from dpsql.privacy.kernel import order
@@ -22,8 +21,9 @@ from dpsql.privacy.kernel.isolation import Owned, World, isolate
 from dpsql.privacy.kernel.unproved import unproved
 
 
-def certify(node: Project, unit: Column, catalog: Catalog) -> Source:
-    """The relation that closes a release's input, certified; 137 where one of its nodes does not fit a rule.
+def certify(node: Project, catalog: Catalog) -> Source:
+    """The relation that closes a release's input, its first column the unit, certified; 137 where one of its nodes does not
+    fit a rule.
 
     Lemma: removing one unit's rows removes the rows of `node` that carry it and changes no other, as a multiset of values;
     and any GROUP BY, DISTINCT and equality over its columns sees equal values as one. Proof: the rules (plan/proof.py) by
@@ -31,7 +31,7 @@ def certify(node: Project, unit: Column, catalog: Catalog) -> Source:
     """
     check_forms(node)
     found = isolate(node, World(catalog))
-    if not isinstance(found, Owned) or not node.fields or node.fields[0].column() != unit or unit.id not in found.units:
+    if not isinstance(found, Owned) or not node.fields or node.fields[0].id not in found.units:
         raise unproved(node, "its first column is not the unit")
     canonical = order.canonical(node)
     for f in node.fields:
@@ -39,7 +39,7 @@ def certify(node: Project, unit: Column, catalog: Catalog) -> Source:
             raise unproved(node, f'"{f.name}" is a real number that is not canonical')
         if f.type.kind is Kind.INTERVAL:
             raise unproved(node, f'"{f.name}" is an INTERVAL')
-    return Source(node=node, unit=unit, proof=found.proof, single=found.single)
+    return Source(node=node, unit=node.fields[0].column(), proof=found.proof, single=found.single)
 
 
 __all__ = ["certify"]
