@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 WEIGHT_BITS = 20
-FULL = 2**WEIGHT_BITS  # the weight of a row, or of a group, that counts in full
+FULL: int = 2**WEIGHT_BITS  # the weight of a row, or of a group, that counts in full
 ROWS_LIMIT = 2**40  # no unit has more rows, so no larger radius means anything
 
 Per = OneOf["rows", "groups"]

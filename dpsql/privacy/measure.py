@@ -211,7 +211,8 @@ def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: 
     scale = drawn.draw.scale
 
     def beyond(t: int) -> int:
-        return family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
+        found: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
+        return found
 
     if limit <= ALL_EXACT:
         at_least = max(weights[t - 1] + beyond(t) for t in range(1, limit + 1))

@@ -10,8 +10,7 @@ same on all sides. The sides:
     orphans u   that, the rows kept that only u reached by a path, in another order, two threads: the same as without u;
                 left out where it has the same rows as without u, but for the first unit
 
-Where each row is a unit and hashes of its number decide what is kept, u's row is moved to the end of the whole and cut off,
-so that no other row gets another number; else it is cut out in place.
+Where each row is a unit, u's row is cut out in place: nothing depends on which number the others have.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from dpsql.errors import Refused
-from dpsql.plan.stages import ReleasePlan, Stage
-from dpsql.query import Parameters, check, in_text, plan_of, read, vault_run
+from dpsql.plan.ready import Ready
+from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.query import Parameters, check, in_text, plan_of, read
 from dpsql.release import Noisy, release
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session, open_session
@@ -36,9 +36,9 @@ from dpsql.testing.measurements import (
     Totals,
     by_group,
     max_groups,
-    measured,
-    numbering_shows,
+    own_keys,
     reaches,
+    run,
     size,
 )
 from dpsql.testing.removal import CatalogLike, Copies, Unit
@@ -81,12 +81,14 @@ class Replayed(NamedTuple):
         )
 
 
-def compare(unit: object, stage: Stage, full: Totals, without: Totals) -> Replayed:
+def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals) -> Replayed:
     """What differs between the totals on two neighbouring databases."""
     declared = reaches(stage)
     changes: dict[str, int] = {}
-    groups = full.groups ^ without.groups if not stage.public_keys else frozenset()
+    groups = full.groups ^ without.groups
     failure = ""
+    if len(groups) > own_keys(stage):
+        failure = f"{len(groups)} keys come and go with the unit, at most {own_keys(stage)} may"
     for name, reach in declared.items():
         before, after = full.named[name], without.named[name]
         changes[name] = size(before, after, reach.norm)
@@ -131,9 +133,15 @@ class Side:
     session: Session
 
     def stages(
-        self, plan: ReleasePlan, salt: int, released: Sequence[Noisy], statement: Statement | None
+        self,
+        plan: ReleasePlan,
+        salt: int,
+        ready: Sequence[Ready],
+        released: Sequence[Noisy],
+        statement: Statement | None,
     ) -> list[Totals]:
-        """The totals of every stage. released: the rows of earlier stages. statement: to be planned again."""
+        """The totals of every stage. ready: its groups, those of the whole data. released: the rows of earlier stages.
+        statement: to be planned again."""
         scratch = None
         try:
             if statement is not None and plan_of(self.session, statement) != plan:
@@ -141,8 +149,8 @@ class Side:
             scratch = ScratchSql.of(self.session, plan)
             found: list[Totals] = []
             for stage in plan.stages:
-                exact = vault_run(self.session, stage, scratch, self.session.vault(), salt=salt, exact=False)
-                found.append(measured(exact, stage))
+                groups = ready[stage.number]
+                found.append(run(self.session, stage, scratch, salt=salt, ready=groups).totals)
                 if stage.number < len(released):
                     scratch.load(self.session.scratch, stage, released[stage.number])
             return found
@@ -163,6 +171,7 @@ class Case:
     plan: ReleasePlan
     salt: int
     totals: list[Totals] = field(default_factory=list)
+    ready: list[Ready] = field(default_factory=list)
     released: list[Noisy] = field(default_factory=list)
 
 
@@ -203,9 +212,9 @@ class Replayer:
         with in_text(sql):
             return plan_of(self.session, read(sql, parameters))
 
-    def totals(self, stage: Stage, scratch: ScratchSql, *, salt: int = SALT) -> Totals:
+    def totals(self, stage: NoisyStage, scratch: ScratchSql, *, salt: int = SALT) -> Totals:
         """The stage's exact totals of the whole data, on the noise grid."""
-        return measured(vault_run(self.session, stage, scratch, self.session.vault(), salt=salt, exact=False), stage)
+        return run(self.session, stage, scratch, salt=salt).totals
 
     def units(self, plan: ReleasePlan) -> list[Unit]:
         """Everybody who reaches a row of a table that the plan reads."""
@@ -242,10 +251,11 @@ class Replayer:
         scratch = check(self.session, case.plan)
         try:
             for stage in case.plan.stages:
-                exact = vault_run(self.session, stage, scratch, self.session.vault(), salt=case.salt, exact=False)
-                case.totals.append(measured(exact, stage))
+                found = run(self.session, stage, scratch, salt=case.salt)
+                case.totals.append(found.totals)
+                case.ready.append(found.ready)
                 if stage is not case.plan.stages[-1]:
-                    case.released.append(release(exact, stage))
+                    case.released.append(release(found.exact, found.ready))
                     scratch.load(self.session.scratch, stage, case.released[-1])
         except Refused:
             raise  # rows that noise made: too many for a join
@@ -257,37 +267,27 @@ class Replayer:
 
     def _same_again(self, case: Case) -> list[Replayed]:
         """The rows in another order, two threads: lines where totals are others. Renumbered rows are other units."""
-        if self._numbered(case.plan):
-            return []
         side = self._side("again", lambda: self.copies.frames(self.copies.everything(), seed=SEED), threads=2)
         return self._equal(case, None, side, case.totals, "another order of rows and two threads")
 
     def _without(self, case: Case, unit: Unit, *, first: bool) -> list[Replayed]:
-        numbered = self._numbered(case.plan)
         try:
-            totals, whole = self._neighbour(case, unit), case.totals
-            if numbered:
-                whole = self._last(case, unit)
+            totals = self._neighbour(case, unit)
         except Failed as failed:
             return [_failure(unit, case.plan.stages[0], str(failed))]
         found = [
             compare(unit, stage, before, after)
-            for stage, before, after in zip(case.plan.stages, whole, totals, strict=True)
+            for stage, before, after in zip(case.plan.stages, case.totals, totals, strict=True)
         ]
         places = self.copies.places(unit, orphans=True)
-        if numbered or (places == self.copies.places(unit) and not first):
+        if places == self.copies.places(unit) and not first:
             return found
         side = self._side(("orphans", unit), lambda: self.copies.frames(places, seed=SEED + 1), threads=2)
         return found + self._equal(case, unit, side, totals, "rows that nobody reaches, another order and two threads")
 
     def _neighbour(self, case: Case, unit: Unit) -> list[Totals]:
         side = self._side(("without", unit), lambda: self._given(unit))
-        return side.stages(case.plan, case.salt, case.released, case.statement)
-
-    def _last(self, case: Case, unit: Unit) -> list[Totals]:
-        places = self.copies.everything(last=unit)
-        side = self._side(("last", unit), lambda: self.copies.frames(places))
-        return side.stages(case.plan, case.salt, case.released, None)
+        return side.stages(case.plan, case.salt, case.ready, case.released, case.statement)
 
     def _given(self, unit: Unit) -> Mapping[str, object]:
         places = self.copies.places(unit)
@@ -295,14 +295,9 @@ class Replayer:
             return self.copies.frames(places)
         return self.copies.written(places, Path(mkdtemp(dir=self._folder)))
 
-    def _numbered(self, plan: ReleasePlan) -> bool:
-        rows = {table.name for table in self.session.catalog.tables if table.row_is_unit}
-        read = {table for stage in plan.stages for table in stage.tables}
-        return bool(rows & read) and any(numbering_shows(stage) for stage in plan.stages)
-
     def _equal(self, case: Case, unit: Unit | None, side: Side, expected: Sequence[Totals], how: str) -> list[Replayed]:
         try:
-            totals = side.stages(case.plan, case.salt, case.released, None)
+            totals = side.stages(case.plan, case.salt, case.ready, case.released, None)
         except Failed as failed:
             return [_failure(unit, case.plan.stages[0], f"{how}: {failed}")]
         return [
@@ -339,7 +334,7 @@ class Replayer:
         self.close()
 
 
-def _failure(unit: object, stage: Stage, what: str) -> Replayed:
+def _failure(unit: object, stage: NoisyStage, what: str) -> Replayed:
     declared = Declared(reaches(stage), max_groups=max_groups(stage), stage=stage.number)
     return Replayed(unit, 0, dict.fromkeys(declared, 0), declared, what)
 
