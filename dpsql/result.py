@@ -27,7 +27,7 @@ from dpsql.plan.measurements import (
     shares,
     step_of,
 )
-from dpsql.plan.stages import Draw, NoisyStage, ReleasePlan
+from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.calibrate import KEYS, half_width
 from dpsql.privacy.intervals import bins_of, measured_columns, noise_width
 
@@ -222,7 +222,7 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
         yield _report(stage, KEYS, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
     for j, noised in enumerate(stage.noised):
         one, draw = noised.measurement, noised.draw
-        unit = _unit(one) * draw.grid / FULL
+        unit = _unit(noised) * draw.grid / FULL
         reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
         if is_chosen(one):
             scale, width = _scale(one, draw) * unit, _half_width(one, draw) * unit
@@ -230,7 +230,7 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
             shown = measured_columns(stage)[one.first.id]
             width = noise_width(shown.answer, shown.draws, LEVEL)
             if noised.form == "centred":
-                unit = _unit(one) * noised.draws[1].grid / FULL
+                unit = _unit(noised) * noised.draws[1].grid / FULL
                 reach, scale = noised.draws[1].reach * unit, noised.draws[1].scale * unit
         yield _report(stage, one.name, draw, reach, scale, width, because=one.because, position=j)
 
@@ -262,13 +262,13 @@ def _report(
     )
 
 
-def _unit(one: Measurement) -> Fraction:
-    """One full-weight piece in the user's units; of what is chosen one row."""
-    match one:
-        case RowTotal() | UnitTotal():
+def _unit(noised: Noised) -> Fraction:
+    """One full-weight piece in the user's units; of what is chosen one row. Three ends are about 2H times two."""
+    match noised.measurement:
+        case RowTotal() | UnitTotal() as one:
             return step_of(one.piece)
-        case RowMoments():
-            return one.axis.step / 2 * (Fraction(1, 2 * one.axis.half) if one.degree == 2 else 1)
+        case RowMoments() as one:
+            return one.axis.step / 2 / (2 * one.axis.half if len(noised.draws) == 3 and noised.form == "ends" else 1)
         case _:
             return Fraction(1)
 
