@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 from dpsql.plan.transport import transported
 
 
