@@ -6,7 +6,6 @@ from dpsql.errors import Refused
 from dpsql.ir.nodes import Node
 from dpsql.ir.scoping import where
 
-
 KEPT_APART = "that people are kept apart"
 
 
