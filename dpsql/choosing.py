@@ -103,9 +103,7 @@ def _exactly(weights: Integers, one: Counted) -> list[str | None]:
         return [_text(int(present[-1] if question.greatest else present[0]), one)]
     total = int(weights.sum()) // FULL
     ends = np.cumsum(weights)
-    return [
-        _quantile(ends, max(total, 1), f, i, one) for f, i in zip(question.fractions, question.rules, strict=True)
-    ]
+    return [_quantile(ends, max(total, 1), f, i, one) for f, i in zip(question.fractions, question.rules, strict=True)]
 
 
 def _quantile(ends: Integers, rows: int, fraction: Fraction, rule: Rule, one: Choice) -> str | None:

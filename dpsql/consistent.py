@@ -88,11 +88,11 @@ def _leaves(
     draws = [stage.noised[j].draws[k] for stage in family]
     ends = leaves.noised[j].form == "ends"  # whose whole counts are seen to afterwards
     unit = max(0 if ends else WEIGHT_BITS, *(draw.shift for draw in draws))
-    columns = [_in_axes(stage, rows.columns[f"m{j}_{k}"], axes, shape) for stage, rows in zip(family, released, strict=True)]
-    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
-    scaled = [
-        level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)
+    columns = [
+        _in_axes(stage, rows.columns[f"m{j}_{k}"], axes, shape) for stage, rows in zip(family, released, strict=True)
     ]
+    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
+    scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
     weights = [1 / _variance(draw, unit) for draw in draws]
     return np.rint(least_squares(scaled, kept, weights, shape)).astype(np.int64), unit
 

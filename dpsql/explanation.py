@@ -156,9 +156,7 @@ def _bounds(report: MeasurementReport, one: Measurement) -> str:
     if isinstance(one, UnitTotal) and not one.counts_units:
         step = step_of(one.piece)
         low, high = (float(end * step) for end in one.clamp)
-        return (
-            f"; what a unit adds to a group is held within {low:g} to {high:g} ({report.because}: less noise than by rows)"
-        )
+        return f"; what a unit adds to a group is held within {low:g} to {high:g} ({report.because}: less noise than by rows)"
     between = _between(one)
     if between is None:
         return ""
@@ -200,7 +198,9 @@ def _selection(selection: Selection, unit: str) -> list[str]:
     alone = float(selection.units)
     lines = [f"Keys are released from about {alone:.0f} units on that see nothing else"]
     if len(selection.votes) >= 10:
-        lines[0] += f", {selection.at_least / selection.votes[9]:.0f} that see ten (a {unit}'s vote is split over its keys)"
+        lines[0] += (
+            f", {selection.at_least / selection.votes[9]:.0f} that see ten (a {unit}'s vote is split over its keys)"
+        )
     lines[0] += f"; {selection.draw.mechanism} noise on the votes."
     if len(selection.votes) < 1024:
         plural = "s" if len(selection.votes) != 1 else ""

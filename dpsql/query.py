@@ -223,7 +223,9 @@ def vault_totals(
     if isinstance(ready.groups, Listed) and not ready.count and not exact:
         return Exact(())  # no group, nothing to ask
     own = entropy.salt() if salt is None else salt
-    query = statements(ready, vault_relations(session, vault), salt=own, exact=exact, kept=session.keeps_rows(ready.stage))
+    query = statements(
+        ready, vault_relations(session, vault), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+    )
     return vault_run(session, ready.stage, scratch, vault, query)
 
 

@@ -22,8 +22,7 @@ from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.catalog_ledger import open_ledger
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch

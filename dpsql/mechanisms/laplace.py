@@ -53,7 +53,8 @@ def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
 
     def tail(r: float) -> float:
         return math.fsum(
-            math.prod(b * b / (b * b - other * other) for other in known if other != b) * math.exp(-r / b) for b in known
+            math.prod(b * b / (b * b - other * other) for other in known if other != b) * math.exp(-r / b)
+            for b in known
         )
 
     low, high = 0.0, sum(known)

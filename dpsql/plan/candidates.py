@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal as OneOf
 
-from dpsql.domain.facts import Atom
+from dpsql.domain.types import Atom
 
 CANDIDATE_LIMIT = 2**16
 WORD = 2**63  # the vault and release hold a place on the axis in 64 bits

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Literal as OneOf
 
 from dpsql.accounting.loss import Cost
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 from dpsql.errors import Span
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field, Node

@@ -10,8 +10,7 @@ from typing import Literal as OneOf
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 from dpsql.plan.transport import is_text, transported
 
 Array = npt.NDArray[Any]

@@ -21,7 +21,6 @@ from dpsql.ir.nodes import Field, Project
 from dpsql.plan.balls import radius
 from dpsql.plan.cut import Draft
 from dpsql.plan.measurements import Measurement, exprs, rewritten
-from dpsql.plan.proof import Source
 from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
 from dpsql.privacy.kernel import certify

@@ -177,7 +177,13 @@ def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction)
         scale = math.ceil(Fraction(there) / share)
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(
-                mechanism="laplace", shift=shift, norm=1, reach=there, scale=scale, epsilon=share, rho=rho_of_pure(share)
+                mechanism="laplace",
+                shift=shift,
+                norm=1,
+                reach=there,
+                scale=scale,
+                epsilon=share,
+                rho=rho_of_pure(share),
             )
             return Noised(measurement=one, form=form, draws=(draw,) * len(reach))
     raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
@@ -203,9 +209,7 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
     for bits in range(VOTE_BITS, -1, -1):
         scale = math.ceil(2**bits / share)
         if scale < noise_grid.LAPLACE_LIMIT:
-            draw = Draw(
-                mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share)
-            )
+            draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
             return Votes(draw, bits)
     raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 

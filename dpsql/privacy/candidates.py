@@ -264,7 +264,13 @@ def _chosen(
 
 
 def _counted(
-    ask: Measuring, name: str, candidates: Candidates, where: Expr | None, *, axis: Axis | None, part: Expr | None = None
+    ask: Measuring,
+    name: str,
+    candidates: Candidates,
+    where: Expr | None,
+    *,
+    axis: Axis | None,
+    part: Expr | None = None,
 ) -> tuple[Expr, ...]:
     """The counts' columns; those there are, if they were asked for before."""
     for old in ask.measurements:

@@ -144,9 +144,7 @@ def _choose(
     refusal: Refused | None = None
     for way in ways:
         try:
-            found.append(
-                calibrated(stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting)
-            )
+            found.append(calibrated(stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting))
         except Refused as refused:
             refusal = refusal or refused
     if not found:

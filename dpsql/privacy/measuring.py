@@ -107,9 +107,7 @@ class Measuring(Axes):
             axis = self.axis_of_sum(arg, whole, at)
             clamp = _clamp(whole, axis)
         number = self._number(_sum_type(arg.type))
-        new = UnitTotal(
-            name=name, piece=OnAxis(axis), clamp=clamp, where=where, answer=number, because=because
-        )
+        new = UnitTotal(name=name, piece=OnAxis(axis), clamp=clamp, where=where, answer=number, because=because)
         return self._asked(new).answer
 
     def _total_of_rows(self, arg: Expr, axis: Axis, where: Expr | None, name: str, because: str) -> Number:

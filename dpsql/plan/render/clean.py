@@ -7,10 +7,13 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from fractions import Fraction
 
+from dpsql.catalog.cleaning import ends
 from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
-from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
+from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
 from dpsql.ir.nodes import Field, Scan
@@ -18,8 +21,6 @@ from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
 from dpsql.plan.render.relation import name
 
 ROW = "__row"
-FIRST_DAY, LAST_DAY = -719162, 2932896  # 0001-01-01 and 9999-12-31
-DAY = 86_400_000_000
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -87,6 +88,8 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
             return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
         return f'{_text(column, actual)} COLLATE "binary"'
+    if actual.startswith("DECIMAL"):
+        column = _digits(column, actual, declared)
     if actual == declared.type.sql:
         return column
     if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
@@ -100,6 +103,18 @@ def _text(column: str, actual: str) -> str:
     if actual != "TIMESTAMP":
         return f"TRY_CAST({column} AS VARCHAR)"
     return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
+
+
+def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
+    """A decimal of the digits that its type says, else NULL: Parquet and Arrow may hold others, of which DuckDB believes
+    the type, and then fails where it converts them. Bounds on both sides see to it where it is not converted."""
+    if actual == declared.type.sql and None not in ends(declared):
+        return column
+    precision, scale = (int(number) for number in re.findall(r"\d+", actual))
+    digits = fixed(Fraction(10**precision - 1, 10**scale), scale)
+    return (
+        f"CASE WHEN {column} BETWEEN CAST('-{digits}' AS {actual}) AND CAST('{digits}' AS {actual}) THEN {column} END"
+    )
 
 
 def _unit(column: str, actual: str, type_: Type) -> str:
@@ -130,28 +145,26 @@ def _present(value: str, declared: ColumnSpec) -> str:
 
 def kept(value: str, declared: ColumnSpec) -> str:
     """NaN and infinities out, clamped to the bounds."""
-    kind = declared.type.kind
-    low, high = declared.interval.lower, declared.interval.upper
-    match kind:
-        case Kind.REAL:
-            bounds = (None if low is None else real(float(low)), None if high is None else real(float(high)))
-            return _kept_real(value, *bounds)
+    kind, type_ = declared.type.kind, declared.type
+    if kind is Kind.REAL:
+        interval = declared.interval
+        return _kept_real(
+            value, *(None if end is None else real(float(end)) for end in (interval.lower, interval.upper))
+        )
+    low, high = (None if end is None else _end(end, type_) for end in ends(declared))
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return f"CASE WHEN isinf({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} END"
+    return _optional_clamp(value, low, high)
+
+
+def _end(end: int, type_: Type) -> str:
+    match type_.kind:
         case Kind.INTEGER:
-            bounds = (None if low is None else str(-(-low // 1)), None if high is None else str(high // 1))
-            return _optional_clamp(value, *bounds)
+            return str(end)
         case Kind.DECIMAL:
-            scale = declared.type.scale
-            ends = tuple(None if b is None else f"CAST({fixed(b, scale)} AS {declared.type.sql})" for b in (low, high))
-            return _optional_clamp(value, *ends)
-        case Kind.DATE | Kind.TIMESTAMP:
-            unit = 1 if kind is Kind.DATE else DAY
-            first = max(FIRST_DAY * unit, FIRST_DAY * unit if low is None else -(-low // 1))
-            last = min((LAST_DAY + 1) * unit - 1, (LAST_DAY + 1) * unit - 1 if high is None else high // 1)
-            type_ = DATE if kind is Kind.DATE else TIMESTAMP
-            clamp = _clamp(value, literal(Literal(int(first), type_)), literal(Literal(int(last), type_)))
-            return f"CASE WHEN isinf({value}) THEN NULL {clamp} ELSE {value} END"
+            return f"CAST({fixed(Fraction(end, 10**type_.scale), type_.scale)} AS {type_.sql})"
         case _:
-            return value
+            return literal(Literal(end, type_))
 
 
 def _kept_real(value: str, low: str | None, high: str | None) -> str:

@@ -69,7 +69,9 @@ def _centred(on_grid: str, axis: Axis) -> str:
 def within(z: str, axis: Axis) -> str:
     """An integer held within its axis; NULL stays NULL. What is usual is tested first."""
     low, high = axis.low, axis.high
-    return f"CASE WHEN {z} BETWEEN {low} AND {high} THEN {z} WHEN {z} > {high} THEN {high} WHEN {z} < {low} THEN {low} END"
+    return (
+        f"CASE WHEN {z} BETWEEN {low} AND {high} THEN {z} WHEN {z} > {high} THEN {high} WHEN {z} < {low} THEN {low} END"
+    )
 
 
 def on_axis(x: str, axis: Axis) -> str:

@@ -87,9 +87,7 @@ class Printer:
         return limit.ball(norm)
 
 
-def statements(
-    ready: Ready, relations: Relations, *, salt: int, exact: bool = False, kept: bool = True
-) -> VaultQuery:
+def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = False, kept: bool = True) -> VaultQuery:
     """All that the vault is asked for a stage whose groups are public."""
     printer = Printer(ready=ready, relations=relations, exact=exact, kept=kept, salt=salt)
     left_out = TopGroups if exact else ()
