@@ -156,7 +156,8 @@ def _bounds(report: MeasurementReport, one: Measurement) -> str:
     if isinstance(one, UnitTotal) and not one.counts_units:
         step = step_of(one.piece)
         low, high = (float(end * step) for end in one.clamp)
-        return f"; what a unit adds to a group is held within {low:g} to {high:g} ({report.because}: less noise than by rows)"
+        held = f"{low:g} to {high:g} ({report.because}: less noise than by rows)"
+        return f"; what a unit adds to a group is held within {held}"
     between = _between(one)
     if between is None:
         return ""

@@ -204,7 +204,7 @@ def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
 def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Noisy:
     """Steps 10 and 11 for one stage: its private keys first, then what is measured of the groups that are released."""
     if stage.is_empty:
-        return all_keys(stage)
+        return all_keys(stage)  # nothing can be released, so nothing is asked
     ready = ready_stage(session, stage, scratch, vault, exact=exact)
     return release(vault_totals(session, ready, scratch, vault, exact=exact), ready, noiseless=exact)
 

@@ -104,6 +104,8 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
 
     noiseless: the plan is one of dpsql.testing.exact, which shows the groups that occur.
     """
+    if ready.stage.is_empty:
+        return all_keys(ready.stage)
     if noiseless:
         return _without_noise(exact, ready)
     stage, every = ready.stage, np.arange(ready.count, dtype=np.int64)

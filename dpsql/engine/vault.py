@@ -153,7 +153,7 @@ def _load(cursor: duckdb.DuckDBPyConnection, name: str, data: Columns | ArrowStr
     table = f"TEMP TABLE {quote_identifier(name)}"
     if isinstance(data, Mapping):
         # what holds nothing but NULL says nothing of its type by itself
-        types = {name: "VARCHAR" if values.dtype.kind == "O" else "BIGINT" for name, values in data.items()}
+        types = {name: "VARCHAR" for name, values in data.items() if values.dtype.kind == "O"}
         load_columns(cursor, table, data, types=types)
     else:
         load_stream(cursor, table, data)

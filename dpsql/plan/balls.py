@@ -31,8 +31,8 @@ class Ball:
         """⌈√squared · most · 2^20⌉: by how much one unit moves Σ w·p over all groups, |p| ≤ most, in the ball's norm.
 
         Lemma (norm 1, radius T): w = min(2^20, ⌊T·2^20/n⌋), n the number of the unit's rows that enter. Removing the unit
-        moves (Σ w·p)_g by at most T·most·2^20 in ℓ1. Proof: exactly the unit's own terms go, since every weight is a function
-        of one unit's rows. They add up to at most n·w·most: for n ≤ T that is n·2^20·most ≤ T·2^20·most, else
+        moves (Σ w·p)_g by at most T·most·2^20 in ℓ1. Proof: exactly the unit's own terms go, since every weight is a
+        function of one unit's rows. They add up to at most n·w·most: for n ≤ T that is n·2^20·most ≤ T·2^20·most, else
         n·⌊T·2^20/n⌋·most ≤ T·2^20·most. Keys, NULLs and the grouping are not mentioned.
 
         Lemma (norm 2, radius √R): with n_g of the unit's rows in group g and q = Σ n_g², w is 2^20 if q ≤ R, else an integer

@@ -8,8 +8,9 @@ No backend's SQL is in here. Golden tests, the audit log and free repeats are bu
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal as OneOf
@@ -35,6 +36,7 @@ class Key:
     values: tuple[Atom, ...] | None
     integral: bool
     because: str
+    at: Span | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,16 +124,16 @@ class FanOut:
 
     index: int
     keys: tuple[Expr, ...]
-    at: Span | None = field(default=None, compare=False, repr=False)
+    at: Span | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What is enforced of one unit. rows, groups: its radii. said: the numbers they were made of, as declared or asked for."""
+    """What is enforced of one unit. rows, groups: its radii. said: the numbers they were made of."""
 
     rows: Radius
     groups: Radius
-    said: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    said: Mapping[str, int] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     because: str = ""
 
 
@@ -193,7 +195,7 @@ class ReleasePlan:
     dataset: str
     unit: str
     accounting: str
-    settings: Mapping[str, Atom] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, Atom] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     ends: frozenset[int] = frozenset()
     exact: bool = False
     proof: bool = False

@@ -112,7 +112,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
     if values is not None:
         values = _in_order(values)
     because = domain.because or ("inferred" if values is not None else "")
-    return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
+    return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because, at=place(expr))
 
 
 def _fits_bigint(domain: Domain, values: tuple[Atom, ...] | None) -> bool:

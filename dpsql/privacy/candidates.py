@@ -10,7 +10,17 @@ from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
-from dpsql.plan.candidates import CANDIDATE_LIMIT, PLACES, Candidates, Extreme, MostFrequent, Quantiles, Question, Rule
+from dpsql.plan.candidates import (
+    CANDIDATE_LIMIT,
+    PLACES,
+    WORD,
+    Candidates,
+    Extreme,
+    MostFrequent,
+    Quantiles,
+    Question,
+    Rule,
+)
 from dpsql.plan.measurements import Axis, Choice, Histogram
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
@@ -180,7 +190,8 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
     if not sensitivity.representable(domain.type, domain.interval):
         raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
-    if not -PLACES < grid.low <= grid.high < PLACES:
+    far = PLACES if domain.type.kind is Kind.REAL else WORD  # doubles next to the end of 64 bits round past it
+    if not -far <= grid.low <= grid.high < far:
         raise ask.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 

@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
 from dpsql.errors import Refused
-from dpsql.ir.expr import place
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
@@ -53,7 +52,7 @@ def measure(
         raise Refused(
             f'the keys of "{private.field.name or "this group"}" are private, and releasing them needs a δ',
             code=116,
-            at=place(private.expr),
+            at=private.at,
             why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )

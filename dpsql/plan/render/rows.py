@@ -1,4 +1,4 @@
-"""The rows of a stage: their unit u, their group g, and for each measurement an integer p, NULL where a row does not enter."""
+"""The rows of a stage: their unit u, their group g, and for each measurement an integer p, NULL where it does not enter."""
 
 from __future__ import annotations
 
