@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from unittest.mock import patch
 
-from dpsql.engine.sources import Array, ArrowStream, Columns
+from dpsql.engine.sources import Array
 from dpsql.engine.vault import Vault
 
 
@@ -38,9 +39,9 @@ def vault_time() -> Iterator[list[Seconds]]:
     spent: list[Seconds] = []
     original = Vault.run
 
-    def run(vault: Vault, sql: str, *, loads: Mapping[str, Columns | ArrowStream] | None = None) -> dict[str, Array]:
+    def run(vault: Vault, sql: str, **more: Any) -> dict[str, Array]:
         answers: list[dict[str, Array]] = []
-        spent.append(seconds(lambda: answers.append(original(vault, sql, loads=loads))))
+        spent.append(seconds(lambda: answers.append(original(vault, sql, **more))))
         return answers[0]
 
     with patch.object(Vault, "run", run):

@@ -212,7 +212,8 @@ def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: V
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
     if stage.public_keys:
         return with_public_keys(stage)
-    query = selecting(stage, vault_relations(session, vault), exact=exact)
+    kept = session.keeps_rows(stage)
+    query = selecting(stage, vault_relations(session, vault), exact=exact, kept=kept)
     votes = vault_run(session, stage, scratch, vault, query)
     return all_keys_of(votes, stage) if exact else released_keys(votes, stage)
 

@@ -124,13 +124,12 @@ class Session:
         said = statement.options.get("fresh")
         return self.defaults.fresh if said is None else bool(said.value)
 
-    def keeps_rows(self, stage: Stage) -> bool:
-        """Whether the vault must store a stage's rows to read them twice: unless all its tables are one snapshot (frames,
-        and databases inside a transaction) and its rows are cheap to make again."""
-        nodes = list(walk(stage.source.node))
-        cheap = all(isinstance(node, Scan | Filter | Project) for node in nodes)
-        tables = [node.table for node in nodes if isinstance(node, Scan)]
-        return not cheap or not all(self.vault().is_snapshot(table) for table in tables)
+    @staticmethod
+    def keeps_rows(stage: Stage) -> bool:
+        """Whether the vault stores a stage's rows to read them twice, rather than making them twice: where that is dear.
+        Both times they are the same: what the kernel certifies is a function of the sources' rows as a multiset, and a
+        statement's sources are one snapshot (engine/vault.py)."""
+        return not all(isinstance(node, Scan | Filter | Project) for node in walk(stage.source.node))
 
     @property
     def repeats_are_free(self) -> bool:

@@ -11,6 +11,7 @@ class Failure(enum.Enum):
     INTERRUPTED = "interrupted"
     OUT_OF_MEMORY = "out of memory"
     IN_USE = "in use"
+    CHANGED = "changed"
     FAILED = "failed"
 
 

@@ -36,7 +36,7 @@ class Reader:
         self._attached: dict[Path, str] = {}
         self._columns: dict[str, tuple[Column, ...]] = {}
         self._unnumbered: set[str] = set()
-        self._snapshots = frozenset(t for t, source in sources.items() if isinstance(source, Frame | Database))
+        self._paths: tuple[Path, ...] = ()
         try:
             self._open(sources)
         except BaseException:  # whatever it is: nobody else could close it; raised again
@@ -58,7 +58,8 @@ class Reader:
                     self._open_database(table, source)
                 case Frame():
                     self._open_frame(table, source)
-        self._database.allow(path for paths in exact.values() for path in paths)
+        self._paths = tuple(dict.fromkeys(path for paths in exact.values() for path in paths))
+        self._database.allow(self._paths)
         self._database.lock()
 
     def columns(self, table: str) -> tuple[Column, ...]:
@@ -70,9 +71,11 @@ class Reader:
         there it is NULL."""
         return table not in self._unnumbered
 
-    def is_snapshot(self, table: str) -> bool:
-        """A frame was copied, and a database is read inside one transaction."""
-        return table in self._snapshots
+    def state(self) -> tuple[object, ...]:
+        """Of the files which they are and when they were last written; equal states are one snapshot. (Frames are copies,
+        and a database is read inside one transaction.)"""
+        found = (path.stat() for path in self._paths)
+        return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns) for s in found)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         return self._database.cursor()

@@ -66,10 +66,6 @@ class Vault:
         """Whether the table's rows can be units of their own."""
         return self._reader.has_row_numbers(table)
 
-    def is_snapshot(self, table: str) -> bool:
-        """Whether reading it twice in one statement is reading the same rows: files may be written to meanwhile."""
-        return self._reader.is_snapshot(table)
-
     def run(
         self,
         sql: str,
@@ -93,7 +89,10 @@ class Vault:
             cursor = self._reader.cursor()
             self._running.add(cursor)
         try:
+            before = self._reader.state()
             found, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}, columns), cursor.interrupt)
+            if self._reader.state() != before:  # a statement may read its rows twice: they must be the same
+                failure, found = Failure.CHANGED, {}
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
             failure = classify(error)
             self._tell_owner(error)
@@ -204,6 +203,12 @@ def _opaque(failure: Failure) -> ExecutionError:
         case Failure.INTERRUPTED:
             return ExecutionError(
                 "the query was interrupted", code=503, fix="Its charge stays; run it again if needed."
+            )
+        case Failure.CHANGED:
+            return ExecutionError(
+                "a source's files were written to while the query ran",
+                code=505,
+                fix="Nothing was released, and the charge stays. Replace files as a whole, between queries.",
             )
         case Failure.OUT_OF_MEMORY:
             return ExecutionError(

@@ -13,7 +13,7 @@ def weights(ball: Ball, counts: Counts, source: str, *, by_group: bool) -> str:
     """SELECT u and a weight for each count, one row a unit. by_group: rows of `source` lie in groups g, and norm 2 weighs
     by how they are spread over them; else every row is one group."""
     if ball.norm == 1:
-        columns = (f"{_norm_1(ball, count)} AS {name}" for name, count in counts.items())
+        columns = (f"{unit_weight(ball, count)} AS {name}" for name, count in counts.items())
         return f"SELECT u, {', '.join(columns)} FROM {source} GROUP BY u"
     if by_group:
         parts = (f"CAST({count} AS HUGEINT) AS n_{name}" for name, count in counts.items())
@@ -28,7 +28,8 @@ def weights(ball: Ball, counts: Counts, source: str, *, by_group: bool) -> str:
     return f"SELECT u, {', '.join(columns)} FROM (SELECT u, {proposed} FROM ({inner}) AS squares) AS proposed"
 
 
-def _norm_1(ball: Ball, count: str) -> str:
+def unit_weight(ball: Ball, count: str) -> str:
+    """The weight in norm 1 of a unit whose rows are `count`."""
     most = ball.reach(1)  # T·2^20
     return f"least({FULL}, {most} // {count if count == 'count(*)' else f'greatest({count}, 1)'})"
 

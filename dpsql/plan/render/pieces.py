@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpsql.domain.types import Kind
-from dpsql.ir.expr import Expr
-from dpsql.plan.dialects.literals import fixed, real
+from dpsql.ir.expr import Expr, Literal
+from dpsql.plan.dialects.literals import fixed, literal, real
 from dpsql.plan.measurements import (
     Axis,
     Measurement,
@@ -13,7 +13,6 @@ from dpsql.plan.measurements import (
     RowMoments,
     RowTotal,
     UnitTotal,
-    axes,
     entering,
     needed,
     parts,
@@ -28,31 +27,24 @@ def enters_all(one: Measurement) -> bool:
 
 
 def tests(one: Measurement, relations: Relations) -> list[str]:
-    """When a row enters, but for the axes, which are NULL themselves where their argument is."""
-    found = [] if one.where is None else [relations.expr(one.where)]
+    """When a row enters, but for `where` and for the axes, which are NULL themselves where their argument is."""
     compared = parts(one)
     if len(compared) > 1:  # of several values NULLs are values, too
         compared = ()
-    return found + [present(relations.expr(expr), expr) for expr in dict.fromkeys((*compared, *needed(one)))]
+    return [present(relations.expr(expr), expr) for expr in dict.fromkeys((*compared, *needed(one)))]
 
 
-def axis_values(one: Measurement, relations: Relations) -> list[str]:
-    """The integers that a piece is made of, before they are held within their axes."""
-    return [on_axis(relations.expr(axis.arg), axis) for axis in axes(one)]
-
-
-def piece(one: Measurement, values: list[str]) -> str:
-    """The row's integer from those of its axes; 1 for counts, any non-NULL will do for what is compared."""
-    clamped = [within(value, axis) for value, axis in zip(values, axes(one), strict=True)]
+def piece(one: Measurement, places: list[str]) -> str:
+    """The row's integer from its places on the axes; 1 for counts, any non-NULL will do for what is compared."""
     match one:
         case RowMoments(axis=axis):
-            return _centred(clamped[0], axis)
+            return _centred(places[0], axis)
         case RowTotal(piece=Product(axis=axis, second=second)):
-            return f"({_centred(clamped[0], axis)}) * ({_centred(clamped[1], second)})"
+            return f"({_centred(places[0], axis)}) * ({_centred(places[1], second)})"
         case RowTotal(piece=OnAxis()) | UnitTotal(piece=OnAxis()):
-            return clamped[0]
-        case _ if clamped:
-            return clamped[0]
+            return places[0]
+        case _ if places:
+            return places[0]
         case _:
             return "1"
 
@@ -66,52 +58,62 @@ def _centred(on_grid: str, axis: Axis) -> str:
     return f"{on_grid} * 2 - {axis.low + axis.high}"
 
 
-def within(z: str, axis: Axis) -> str:
-    """An integer held within its axis; NULL stays NULL. What is usual is tested first."""
-    low, high = axis.low, axis.high
+def placed(x: str, z: str, axis: Axis) -> str:
+    """The value's place on its axis: z, its integer there, where that is between the ends; else the end beyond which x lies.
+
+    Lemma: it is NULL or an integer from low to high, whatever x and z are. Proof: by the three branches. It is NULL only
+    where x is NULL or NaN (which DuckDB sorts above every number): of others one of the last two conditions is true.
+    """
+    bottom = _bottom(axis)
+    above = f"NOT isnan({x})" if axis.arg.type.kind is Kind.REAL else f"{x} IS NOT NULL"
     return (
-        f"CASE WHEN {z} BETWEEN {low} AND {high} THEN {z} WHEN {z} > {high} THEN {high} WHEN {z} < {low} THEN {low} END"
+        f"CASE WHEN {z} BETWEEN {axis.low} AND {axis.high} THEN {z} "
+        f"WHEN {x} < {bottom} THEN CAST({axis.low} AS BIGINT) WHEN {above} THEN CAST({axis.high} AS BIGINT) END"
     )
 
 
-def on_axis(x: str, axis: Axis) -> str:
-    """The value as an integer near its place on the axis; `within` holds it there.
-
-    Lemma: it never fails, whatever x is, and is NULL only where x is NULL or NaN. Proof: x is first held within the axis in
-    its own type (of reals nothing is assumed: what the cast cannot hold is an end); of numbers there the casts are exact
-    or TRY_CAST, and the one that could still be NULL, of an integer beyond 64 bits, has been replaced by an end.
-    """
-    low, high, step = axis.low, axis.high, axis.step
-    type_ = axis.arg.type
+def _bottom(axis: Axis) -> str:
+    """The axis' low end in the argument's own type."""
+    type_, end = axis.arg.type, axis.low * axis.step
     match type_.kind:
         case Kind.REAL:
-            bottom, top = real(float(low * step)), real(float(high * step))
-            return f"TRY_CAST(({_held(x, bottom, top, above=f'NOT isnan({x})')}) * {real(float(1 / step))} AS BIGINT)"
+            return real(float(end))
         case Kind.DECIMAL:
-            by_units = step * 10**type_.scale == 1
-            width = _digits(axis, type_.scale) if by_units else 38
-            bottom = f"CAST('{fixed(low * step, type_.scale)}' AS DECIMAL({width},{type_.scale}))"
-            top = f"CAST('{fixed(high * step, type_.scale)}' AS DECIMAL({width},{type_.scale}))"
-            # coarser than the type, by a power of two: doubles keep the order, and the ends are tested first
-            scaled = _units(x, type_.scale, width) if by_units else _rounded(x, axis)
+            return f"CAST('{fixed(end, type_.scale)}' AS DECIMAL({_width(axis)},{type_.scale}))"
         case Kind.DATE | Kind.TIMESTAMP:
-            x = f"({x} - DATE '1970-01-01')" if type_.kind is Kind.DATE else f"epoch_us({x})"
-            bottom, top, scaled = str(low), str(high), f"CAST({x} AS BIGINT)"
+            return literal(Literal(axis.low, type_))
+        case Kind.BOOLEAN:
+            return "FALSE" if axis.low <= 0 else "TRUE"
         case _:
-            if type_.kind is Kind.BOOLEAN:
-                x = f"CAST({x} AS BIGINT)"
-            bottom, top = str(low * step), str(high * step)
-            scaled = f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
-    low_text, high_text = f"CAST({low} AS BIGINT)", f"CAST({high} AS BIGINT)"
-    return (
-        f"CASE WHEN {x} BETWEEN {bottom} AND {top} THEN {scaled} "
-        f"WHEN {x} < {bottom} THEN {low_text} WHEN {x} IS NOT NULL THEN {high_text} END"
-    )
+            return str(end)
 
 
-def _held(x: str, bottom: str, top: str, *, above: str) -> str:
-    """NaN, which DuckDB sorts above every number, is neither between the ends nor below."""
-    return f"CASE WHEN {x} BETWEEN {bottom} AND {top} THEN {x} WHEN {x} < {bottom} THEN {bottom} WHEN {above} THEN {top} END"
+def scaled(x: str, axis: Axis) -> str:
+    """The value as an integer of the axis' step, wherever that lies; NULL where it has none in 64 bits.
+
+    Lemma: it never fails. Proof: of reals nothing is assumed, multiplication of doubles answers always, and the cast is
+    TRY_CAST; so it is for decimals and integers; moments and booleans fit 64 bits."""
+    type_, step = axis.arg.type, axis.step
+    match type_.kind:
+        case Kind.REAL:
+            return f"TRY_CAST({x} * {real(float(1 / step))} AS BIGINT)"
+        case Kind.DECIMAL:
+            # coarser than the type, by a power of two: doubles keep the order
+            return _units(x, type_.scale, _width(axis)) if step * 10**type_.scale == 1 else _rounded(x, axis)
+        case Kind.DATE:
+            return f"CAST({x} - DATE '1970-01-01' AS BIGINT)"
+        case Kind.TIMESTAMP:
+            return f"epoch_us({x})"
+        case Kind.BOOLEAN:
+            return f"CAST({x} AS BIGINT)"
+        case _:
+            return f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
+
+
+def _width(axis: Axis) -> int:
+    """Digits of a decimal in which the axis' ends are written."""
+    type_ = axis.arg.type
+    return _digits(axis, type_.scale) if axis.step * 10**type_.scale == 1 else 38
 
 
 def _digits(axis: Axis, scale: int) -> int:
@@ -138,6 +140,6 @@ def _units(x: str, scale: int, digits: int) -> str:
 
 
 def _rounded(x: str, axis: Axis) -> str:
-    """In doubles, held within the axis there: rounding a number next to an end may leave it."""
+    """In doubles: rounding a number next to an end may leave the axis, where `placed` puts it back."""
     scaled = f"round(CAST({x} AS DOUBLE) * {real(float(1 / axis.step))})"
     return f"TRY_CAST({scaled} AS BIGINT)"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.plan.measurements import Measurement
+from dpsql.ir.expr import Expr
+from dpsql.plan.measurements import Measurement, axes
 from dpsql.plan.ready import Ready
 from dpsql.plan.render.keys import Joins, group
-from dpsql.plan.render.pieces import axis_values, enters_all, piece, tests
+from dpsql.plan.render.pieces import enters_all, piece, placed, scaled, tests
 from dpsql.plan.render.relation import Relations
 
 Extra = Sequence[tuple[str, str]]
@@ -16,22 +17,44 @@ Extra = Sequence[tuple[str, str]]
 def rows(
     ready: Ready, relations: Relations, joins: Joins, measured: Sequence[tuple[int, Measurement]], *, extra: Extra = ()
 ) -> str:
-    """SELECT u, g, p<j> for each measurement that not every row enters, and extra columns, printed over the source.
+    """SELECT u, g, w<n> for each FILTER, p<j> for each measurement that not every row enters, and extra columns, printed
+    over the source.
 
     A row is there when its unit is (the source has it so, and it is asked again) and its keys are among the groups."""
     columns = [f"{relations.expr(ready.stage.source.unit)} AS u", f"{group(ready, relations, joins)} AS g"]
     outer = ["u", "CAST(g AS BIGINT) AS g", *(name for name, _ in extra)]
     columns += [f"{text} AS {name}" for name, text in extra]
+    filters = filters_of(measured)
+    columns += [f"{relations.expr(where)} AS {name}" for where, name in filters.items()]
+    outer += filters.values()
     for j, one in measured:
         if enters_all(one):
             continue
-        values = [f"z{j}_{i}" for i in range(len(axis_values(one, relations)))]
-        columns += [f"{text} AS {name}" for name, text in zip(values, axis_values(one, relations), strict=True)]
-        conditions = [f"({test})" for test in tests(one, relations)]
+        places: list[str] = []
+        for i, axis in enumerate(axes(one)):
+            x, z = f"x{j}_{i}", f"z{j}_{i}"
+            columns += [f"{relations.expr(axis.arg)} AS {x}", f"{scaled(relations.expr(axis.arg), axis)} AS {z}"]
+            places.append(placed(x, z, axis))
+        conditions = []
+        needed = tests(one, relations)
+        if needed:
+            columns.append(f"{' AND '.join(needed)} AS t{j}")
+            conditions.append(f"t{j}")
+        if one.where is not None:
+            conditions.append(filters[one.where])
+        value = piece(one, places)
         if conditions:
-            columns.append(f"{' AND '.join(conditions)} AS w{j}")
-        value = piece(one, values)
-        outer.append(f"{f'CASE WHEN w{j} THEN {value} END' if conditions else value} AS p{j}")
+            value = f"CASE WHEN {' AND '.join(conditions)} THEN {value} END"
+        outer.append(f"{value} AS p{j}")
     inner = f"SELECT {', '.join(columns)} FROM ({relations.render(ready.stage.source.node)}) AS t"
     inner += "".join(f" {clause}" for clause in joins.clauses)
     return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE u IS NOT NULL AND g IS NOT NULL"
+
+
+def filters_of(measured: Sequence[tuple[int, Measurement]]) -> dict[Expr, str]:
+    """The columns of FILTER conditions: w0, w1, …, in the order of the measurements."""
+    found: dict[Expr, str] = {}
+    for _, one in measured:
+        if one.where is not None:
+            found.setdefault(one.where, f"w{len(found)}")
+    return found

@@ -10,7 +10,7 @@ from dpsql.plan.stages import NoisyStage
 from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultColumn, VaultQuery, key_part
 
 
-def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False) -> VaultQuery:
+def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, kept: bool = True) -> VaultQuery:
     """Groups and their votes in key order: g where some keys are public, k<i> for each private one.
 
     Groups are told apart in the form they travel in, so what looks alike outside is one group inside. INNER joins: a unit
@@ -43,22 +43,35 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False) -
     if exact:
         sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
         return VaultQuery(questions=(Question(sql=sql, columns=tuple(columns)),), tables=tables)
-    assert stage.selection is not None
-    if stage.source.single:
-        counted = f"SELECT {keys}, count(*) * {stage.selection.votes[0]} AS votes FROM ({rows}) AS rows GROUP BY {keys}"
-        steps = ""
-    else:
-        table = f"votes_{stage.number}"
-        tables[table] = _votes(stage.selection.votes)
-        steps = (
-            f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), "
-            f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
-            f"JOIN {table} ON sizes.n = {table}.groups) "
-        )
-        counted = f"SELECT {keys}, sum(votes) AS votes FROM pairs JOIN weights ON pairs.u = weights.u GROUP BY {keys}"
+    steps, counted = _counted(stage, rows, [column.name for column in columns], tables, kept=kept)
     shown = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
     sql = f"{steps}SELECT {keys}, {shown} FROM ({counted}) AS z WHERE votes > 0 ORDER BY {order}"
     return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
+
+
+def _counted(
+    stage: NoisyStage, rows: str, names: list[str], tables: dict[str, Columns], *, kept: bool
+) -> tuple[str, str]:
+    """Steps, and SELECT of keys and votes. A unit with one row has one group, so any value of that row is its key: most
+    units need no DISTINCT where limits are low."""
+    assert stage.selection is not None
+    keys, full = ", ".join(names), stage.selection.votes[0]
+    if stage.source.single:
+        return "", f"SELECT {keys}, count(*) * {full} AS votes FROM ({rows}) AS rows GROUP BY {keys}"
+    table = f"votes_{stage.number}"
+    tables[table] = _votes(stage.selection.votes)
+    values = ", ".join(f"any_value({name}) AS {name}" for name in names)
+    several = "(SELECT u FROM units WHERE n > 1) AS several"
+    steps = (
+        f"rows AS {'' if kept else 'NOT '}MATERIALIZED ({rows})",
+        f"units AS MATERIALIZED (SELECT u, count(*) AS n, {values} FROM rows GROUP BY u)",
+        f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM rows SEMI JOIN {several} ON rows.u = several.u)",
+        f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
+        f"JOIN {table} ON sizes.n = {table}.groups)",
+    )
+    each = f"SELECT {keys}, {full} AS votes FROM units WHERE n = 1 UNION ALL "
+    each += f"SELECT {keys}, votes FROM pairs JOIN weights ON pairs.u = weights.u"
+    return f"WITH {', '.join(steps)} ", f"SELECT {keys}, sum(votes) AS votes FROM ({each}) AS each GROUP BY {keys}"
 
 
 def _votes(votes: tuple[int, ...]) -> Columns:

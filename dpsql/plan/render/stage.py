@@ -3,13 +3,14 @@ groups and integers: totals already on their noise grids, or weights of candidat
 
     rows      u, g, p<j>: the certified source's rows in the stage's groups (rows.py)
     pairs     u, g, p<j>: what a unit adds to a group, where units are counted or their sums are bounded
-    weights   u, e<n>: one weight for each set of rows that enter something (ball.py)
+    weights   u, e…: one weight for the unit's rows, and one for those of each FILTER (ball.py)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 
 from dpsql.plan.balls import FULL, Ball, Norm
 from dpsql.plan.candidates import WORD, Candidates
@@ -31,11 +32,11 @@ from dpsql.plan.measurements import (
     most,
 )
 from dpsql.plan.ready import AllRows, Ready
-from dpsql.plan.render.ball import huge, weighted, weights
+from dpsql.plan.render.ball import huge, unit_weight, weighted, weights
 from dpsql.plan.render.keys import Joins, travelled
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.relation import Relations
-from dpsql.plan.render.rows import Extra, rows
+from dpsql.plan.render.rows import Extra, filters_of, rows
 from dpsql.plan.stages import GRID_LIMIT, Draw, NoisyStage
 from dpsql.plan.vault_query import (
     CANDIDATE,
@@ -132,13 +133,22 @@ def _groups(printer: Printer) -> Question:
 
 @dataclass(slots=True)
 class Weighing:
-    """The weight of each measurement's rows: measurements over the same rows share one."""
+    """The weight of each measurement's rows, by name, and what it is shared by."""
 
     names: dict[int, str]
     counts: dict[str, str]
 
     @classmethod
-    def of(cls, parts: Parts) -> Weighing:
+    def of_rows(cls, parts: Parts) -> Weighing:
+        """One weight for each FILTER, shared by all rows for which it is true; one for all rows where there is none."""
+        filters = filters_of(parts)
+        names = {j: "e" if one.where is None else f"e_{filters[one.where]}" for j, one in parts}
+        counts = {"e": "count(*)"} | {f"e_{name}": f"count(*) FILTER (WHERE {name})" for name in filters.values()}
+        return cls(names, {name: count for name, count in counts.items() if name in names.values()})
+
+    @classmethod
+    def of_pairs(cls, parts: Parts) -> Weighing:
+        """Measurements over the same rows share one."""
         found: dict[object, str] = {}
         names: dict[int, str] = {}
         counts: dict[str, str] = {}
@@ -150,42 +160,65 @@ class Weighing:
 
 
 def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
-    weighing, ball = Weighing.of(parts), printer.ball(True, norm)
-    rows_ = printer.rows(parts)
-    steps = [f"rows AS ({rows_})"]
-    if ball is not None:
-        steps = [printer.step("rows", rows_), f"weights AS ({weights(ball, weighing.counts, 'rows', by_group=True)})"]
-    sums = Sums(weighing, single=ball is None)
+    """Without keys a unit's rows are added up first and weighed once: Σ w·p = w·Σ p. With keys each row is weighed: most
+    pairs of a unit and a group have few rows, and need no hash table of their own then."""
+    weighing, ball = Weighing.of_rows(parts), printer.ball(True, 1 if printer.one_group else norm)
+    sums = Sums(weighing, "full" if ball is None else "of units" if printer.one_group else "of rows")
     totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
-    return _summed(printer, steps, "rows", sums, totals, parts)
+    outs = _outs(printer, parts, totals, sums)
+    rows_ = printer.rows(parts)
+    if ball is None:
+        return _summed(printer, [f"rows AS ({rows_})"], "rows", sums, outs, parts)
+    if printer.one_group:  # in one group both norms are one
+        own = (f"{unit_weight(ball, count)} AS {name}" for name, count in weighing.counts.items())
+        added = (f"{text} AS {name}" for text, name in sums.inner.items())
+        units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
+        return _summed(printer, [f"rows AS ({rows_})", f"units AS ({units})"], "units", sums, outs, parts)
+    steps = [printer.step("rows", rows_), f"weights AS ({weights(ball, weighing.counts, 'rows', by_group=True)})"]
+    return _summed(printer, steps, "rows", sums, outs, parts)
 
 
 @dataclass(slots=True)
 class Sums:
-    """Sums per group that totals are made of, each once. single: every row has the full weight, which is multiplied in
-    afterwards."""
+    """Sums per group that totals are made of, each once. kind: of rows (or pairs) joined to weights; of units with their
+    weights; or of rows with the full weight, which is multiplied in afterwards. inner: what is added up for each unit."""
 
     weighing: Weighing
-    single: bool
+    kind: OneOf["of rows", "of units", "full"]
     names: dict[str, str] = field(default_factory=dict)
+    inner: dict[str, str] = field(default_factory=dict)
 
     def of(self, text: str) -> str:
         return self.names.setdefault(text, f"s{len(self.names)}")
 
     def count(self, j: int, *, all_rows: bool) -> str:
         """Σ w over the rows that enter."""
-        if self.single:
-            return self._full(self.of("count(*)" if all_rows else f"count(p{j})"))
-        return self.of(f"sum({self.weighing.names[j]}){'' if all_rows else f' FILTER (WHERE p{j} IS NOT NULL)'}")
+        weight, entered = self.weighing.names[j], "count(*)" if all_rows else f"count(p{j})"
+        match self.kind:
+            case "full":
+                return self._full(self.of(entered))
+            case "of units":
+                return self.of(f"sum({self._inner(entered)} * {weight})")
+            case "of rows":
+                return self.of(f"sum({weight}){'' if all_rows else f' FILTER (WHERE p{j} IS NOT NULL)'}")
 
     def sum(self, j: int, piece: str, largest: int) -> str:
         """Σ w·p."""
-        if self.single:
-            return self._full(self.of(f"sum({piece})"))
-        return self.of(f"sum({weighted(piece, self.weighing.names[j], largest)})")
+        weight = self.weighing.names[j]
+        match self.kind:
+            case "full":
+                return self._full(self.of(f"sum({piece})"))
+            case "of units":
+                return self.of(f"sum(CAST({self._inner(f'sum({piece})')} AS HUGEINT) * {weight})")
+            case "of rows":
+                return self.of(f"sum({weighted(piece, weight, largest)})")
 
     def entered(self, j: int, *, all_rows: bool) -> str:
-        return self.of("count(*)" if all_rows else f"count(p{j})")
+        entered = "count(*)" if all_rows else f"count(p{j})"
+        return self.of(f"sum({self._inner(entered)})" if self.kind == "of units" else entered)
+
+    def _inner(self, text: str) -> str:
+        return self.inner.setdefault(text, f"a{len(self.inner)}")
 
     def _full(self, name: str) -> str:
         return f"(CAST({name} AS HUGEINT) * {FULL})"
@@ -235,23 +268,26 @@ def _moments(printer: Printer, j: int, one: RowMoments, sums: Sums) -> list[Tota
     return [Total(n, counts=True), Total(s), Total(f"2 * {q} - {far} * {n}")]
 
 
-def _summed(
-    printer: Printer, steps: list[str], source: str, sums: Sums, totals: dict[int, list[Total]], parts: Parts
-) -> Question:
-    """Sums per group, then totals on their noise grids."""
-    columns: list[VaultColumn] = [GROUP]
-    outs = ["g"]
+def _outs(printer: Printer, parts: Parts, totals: dict[int, list[Total]], sums: Sums) -> list[tuple[VaultColumn, str]]:
+    """The totals on their noise grids; without noise as text."""
+    found: list[tuple[VaultColumn, str]] = []
     for j, one in parts:
-        noised = printer.stage.noised[j]
-        for i, (each, draw) in enumerate(zip(totals[j], noised.draws, strict=True)):
-            columns.append(total(j, i, exact=printer.exact))
+        for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].draws, strict=True)):
             shown = _exactly(j, one, each, sums) if printer.exact else on_noise_grid(each.text, draw)
-            outs.append(f"{shown} AS {columns[-1].name}")
+            found.append((total(j, i, exact=printer.exact), shown))
+    return found
+
+
+def _summed(
+    printer: Printer, steps: list[str], source: str, sums: Sums, outs: list[tuple[VaultColumn, str]], parts: Parts
+) -> Question:
+    """Sums per group, and what is shown of them."""
     g, by = ("CAST(0 AS BIGINT) AS g", "") if printer.one_group else (f"{source}.g AS g", f" GROUP BY {source}.g")
     inner = ", ".join([g, *(f"{text} AS {name}" for text, name in sums.names.items())])
-    rows_ = source if sums.single else f"{source} JOIN weights ON {source}.u = weights.u"
-    sql = f"WITH {', '.join(steps)} SELECT {', '.join(outs)} FROM (SELECT {inner} FROM {rows_}{by}) AS z"
-    return Question(sql=sql, columns=tuple(columns), answers=tuple(j for j, _ in parts))
+    rows_ = f"{source} JOIN weights ON {source}.u = weights.u" if sums.kind == "of rows" else source
+    shown = ", ".join(["g", *(f"{text} AS {column.name}" for column, text in outs)])
+    sql = f"WITH {', '.join(steps)} SELECT {shown} FROM (SELECT {inner} FROM {rows_}{by}) AS z"
+    return Question(sql=sql, columns=(GROUP, *(column for column, _ in outs)), answers=tuple(j for j, _ in parts))
 
 
 def _exactly(j: int, one: Measurement, each: Total, sums: Sums) -> str:
@@ -275,16 +311,16 @@ def on_noise_grid(text: str, draw: Draw) -> str:
 
 def _of_units(printer: Printer, parts: Parts, norm: Norm) -> Question:
     """Each unit's share of a group first, within its clamp; then these are weighed like rows."""
-    weighing, ball = Weighing.of(parts), printer.ball(False, norm)
+    weighing, ball = Weighing.of_pairs(parts), printer.ball(False, norm)
     shares = [f"{_share(j, one)} AS p{j}" for j, one in parts if not enters_all(one) or _is_sum(one)]
     pairs = f"SELECT {', '.join(['u', 'g', *shares])} FROM rows GROUP BY u, g"
     steps = [f"rows AS ({printer.rows(parts)})", f"pairs AS ({pairs})"]
     if ball is not None:
         steps[1] = f"pairs AS MATERIALIZED ({pairs})"
         steps.append(f"weights AS ({weights(ball, weighing.counts, 'pairs', by_group=False)})")
-    sums = Sums(weighing, single=ball is None)
+    sums = Sums(weighing, "full" if ball is None else "of rows")
     totals = {j: [_unit_total(j, one, sums)] for j, one in parts}
-    return _summed(printer, steps, "pairs", sums, totals, parts)
+    return _summed(printer, steps, "pairs", sums, _outs(printer, parts, totals, sums), parts)
 
 
 def _is_sum(one: Measurement) -> bool:
