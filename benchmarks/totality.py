@@ -18,7 +18,7 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.types import TEXT, Type
 from dpsql.ir.expr import Call, Column
 from dpsql.plan.dialects import duckdb as vault
-from dpsql.sql.functions import FUNCTIONS, infer
+from dpsql.sql.functions import FUNCTIONS, totalise
 from tests.unit.functions.world import HOSTILE, TYPES, connection, every_call, fill
 
 ROWS, TURNS, LIMIT = 100_000, 5, 3.0
@@ -87,7 +87,7 @@ def timed(con: duckdb.DuckDBPyConnection, call: Call, value: int, rows: int) -> 
     lead = first(call).id
     named = {i: f"v{t}_{value if i == lead else PLAIN}" for i, t in columns.items()}
     tables_ = " POSITIONAL JOIN ".join(f"{table} AS t{i}" for i, table in named.items())
-    total, _ = infer(call, {})
+    total, _ = totalise(call, {})
     text = vault.render(total, lambda column: f"t{column.id}.v")
     whole = fastest(con, f"SELECT count({text}) FROM {tables_}")
     reading = fastest(con, f"SELECT {', '.join(f'count(t{i}.v)' for i in columns)} FROM {tables_}")

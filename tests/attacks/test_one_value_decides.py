@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpsql
@@ -168,10 +169,14 @@ STATEMENTS = COUNTS + AXES + KEYS + MIXED_TYPES + BY_MINUS_ONE
 
 
 @pytest.fixture(scope="module")
-def worlds() -> Iterator[list[Any]]:
-    """A calm one, one with every odd value, and some in which one column's odd values come alone."""
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
+    """A calm one, one with every odd value, also as a file with statistics, and some in which one column's odd values come
+    alone."""
     chosen = [{}, ODD, *({column: ODD[column]} for column in ("v", "n", "name"))]
     opened = [exact(TABLES, source={"t": table(odd), "p": PUBLIC}) for odd in chosen]
+    file = tmp_path_factory.mktemp("odd") / "t.parquet"
+    pq.write_table(table(ODD), file)
+    opened.append(exact(TABLES, source={"t": file, "p": PUBLIC}))
     yield opened
     for connection in opened:
         connection.close()

@@ -141,9 +141,12 @@ STATEMENTS = OF_REALS + OF_NULLS + OF_COUNTS + OF_ENDS
 
 
 @pytest.fixture(scope="module")
-def worlds() -> Iterator[list[Any]]:
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
     chosen = [{}, ODD, *({column: ODD[column]} for column in ("v", "n", "y", "x"))]
     opened = [exact(TABLES, source={"t": table(odd), "p": PUBLIC}) for odd in chosen]
+    file = tmp_path_factory.mktemp("odd") / "t.parquet"
+    pq.write_table(table(ODD), file)
+    opened.append(exact(TABLES, source={"t": file, "p": PUBLIC}))
     yield opened
     for connection in opened:
         connection.close()
@@ -182,23 +185,47 @@ def digits(type_: pa.DataType, units: list[int]) -> pa.Array:
     return pa.Array.from_buffers(type_, len(units), [None, pa.py_buffer(cells)])
 
 
+FAR = [1, 2**127 - 1, 5000 - 2**62, 10**9, 10**38, -(2**127), -(2**63), -(2**31), -(2**15), 2**63 - 1, 5000]
+
+
+def answers(
+    columns: dict[str, Any], x: pa.Array, pid: pa.Array, folder: Path, statements: list[str]
+) -> list[list[str]]:
+    """Of a frame, and of a file with statistics."""
+    tables = {"t": {"unit": "pid", "max_groups": 2, "max_rows": 2, "source": "t.parquet", "columns": columns}}
+    catalog = {"dataset": "digits", "unit": "person", "budget": {"epsilon": 100, "delta": 1e-6}, "tables": tables}
+    frame = pa.table({"pid": pid, "x": x})
+    pq.write_table(frame, folder / "t.parquet")
+    found = []
+    for source in (frame, folder / "t.parquet"):
+        with exact(catalog, source={"t": source}) as connection:
+            found.append([outcome(connection, sql) for sql in statements])
+    return found
+
+
 @pytest.mark.parametrize(
-    "declared", ["decimal(2, 0)", "decimal(9, 2)", "decimal(38, 20)", "decimal(38, 0)", "integer", "real"]
+    "declared", ["decimal(2, 0)", "decimal(9, 2)", "decimal(38, 20)", "decimal(38, 0)", "integer", "real", "text"]
 )
 @pytest.mark.parametrize("type_", DECIMALS, ids=str)
 def test_no_decimal_of_more_digits_than_its_type_decides(type_: pa.DataType, declared: str, tmp_path: Path) -> None:
-    columns = {"pid": "integer", "x": declared}
-    tables = {"t": {"unit": "pid", "max_groups": 2, "max_rows": 2, "source": "t.parquet", "columns": columns}}
-    catalog = {"dataset": "digits", "unit": "person", "budget": {"epsilon": 100, "delta": 1e-6}, "tables": tables}
-    calm = pa.table({"pid": [1, 2, 3, 4], "x": digits(type_, [1, 2, 3, 4])})
-    odd = pa.table({"pid": [1, 2, 3, 4], "x": digits(type_, [1, 2**127 - 1, 5000 - 2**62, 10**type_.precision])})
-    pq.write_table(odd, tmp_path / "odd.parquet")
-    found = []
-    for source in (calm, odd, tmp_path / "odd.parquet"):
-        with exact(catalog, source={"t": source}) as connection:
-            found.append([outcome(connection, sql) for sql in OF_DIGITS])
-    assert found[0] == found[1] == found[2]
-    assert "answered" in found[0]
+    statements = ["SELECT COUNT(*) FROM t WHERE x <> 'a'"] if declared == "text" else OF_DIGITS
+    columns, pids = {"pid": "integer", "x": declared}, pa.array(range(len(FAR)))
+    calm = answers(columns, digits(type_, [1] * len(FAR)), pids, tmp_path, statements)
+    assert answers(columns, digits(type_, FAR), pids, tmp_path, statements) == calm
+    assert calm[0] == calm[1] and "answered" in calm[0]
+
+
+@pytest.mark.parametrize("declared", ["integer", "text"])
+@pytest.mark.parametrize("type_", DECIMALS, ids=str)
+def test_no_unit_of_more_digits_than_its_type_decides(type_: pa.DataType, declared: str, tmp_path: Path) -> None:
+    statements = [
+        "SELECT COUNT(*), COUNT(DISTINCT pid) FROM t",
+        "SELECT COUNT(*) FROM (SELECT pid FROM t GROUP BY pid)",
+    ]
+    columns, x = {"pid": declared, "x": "integer"}, pa.array(range(len(FAR)))
+    for units in ([*range(len(FAR))], FAR):
+        found = answers(columns, x, digits(type_, units), tmp_path, statements)
+        assert found == [["answered", "answered"]] * 2
 
 
 OF_LETTERS = [

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dpsql.engine import hardening
 from dpsql.engine.hardening import PINS
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.sources import Database, Files, Frame
 from dpsql.engine.vault import Vault
-from dpsql.errors import ExecutionError, SourceError
+from dpsql.errors import ExecutionError, InternalError, SourceError
 
 a_python_variable = {"secret": np.arange(3)}
 
@@ -140,6 +141,16 @@ def test_every_pin_holds_on_every_cursor(connection: duckdb.DuckDBPyConnection) 
         ((value,),) = connection.execute(f"SELECT current_setting('{name}')").fetchall()
         if wanted is not None:
             assert str(value).lower() in (str(wanted).strip("'").lower(), {"true": "1", "false": "0"}.get(str(wanted)))
+
+
+def test_no_connection_opens_with_other_settings_than_the_proofs_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("error_on_division_by_zero", "true"), ("ieee_floating_point_ops", "false")):
+        changed = tuple((pin, value if pin == name else kept) for pin, kept in PINS)
+        monkeypatch.setattr(hardening, "PINS", changed)
+        database = hardening.Hardened(hardening.Limits())
+        with pytest.raises(InternalError, match=name):
+            database.lock()
+        database.close()
 
 
 def test_a_load_does_not_open_anything(vault: Vault) -> None:

@@ -77,6 +77,8 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
             if "MILLI" in actual
             else "Write the file again with the time as text or as seconds.",
         )
+    if actual.startswith("DECIMAL"):
+        column = _digits(column, actual, declared)
     if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
@@ -88,8 +90,6 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
             return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
         return f'{_text(column, actual)} COLLATE "binary"'
-    if actual.startswith("DECIMAL"):
-        column = _digits(column, actual, declared)
     if actual == declared.type.sql:
         return column
     if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
@@ -108,13 +108,14 @@ def _text(column: str, actual: str) -> str:
 def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
     """A decimal of the digits that its type says, else NULL: Parquet and Arrow may hold others, of which DuckDB believes
     the type, and then fails where it converts them. Bounds on both sides see to it where it is not converted."""
-    if actual == declared.type.sql and None not in ends(declared):
-        return column
     precision, scale = (int(number) for number in re.findall(r"\d+", actual))
+    if actual == declared.type.sql and None not in ends(declared) and precision <= 18:
+        return column
     digits = fixed(Fraction(10**precision - 1, 10**scale), scale)
-    return (
-        f"CASE WHEN {column} BETWEEN CAST('-{digits}' AS {actual}) AND CAST('{digits}' AS {actual}) THEN {column} END"
-    )
+    low, high = (f"CAST('{sign}{digits}' AS {actual})" for sign in ("-", ""))
+    # of 128 bits DuckDB also converts the least that a file says it has, and fails at -2^127: not through functions
+    value = column if precision <= 18 else f"greatest(least({column}, {high}), {low})"
+    return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {value} END"
 
 
 def _unit(column: str, actual: str, type_: Type) -> str:
