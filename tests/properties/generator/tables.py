@@ -9,6 +9,7 @@ column that tells its rows apart, and numbers are multiples of 1/4, so that sums
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -288,19 +289,19 @@ def _cell(draw: random.Random, column: ColumnKind, hostile: float, clean: bool) 
     return draw.choice(odd if odd and draw.random() < hostile else list(column.common))
 
 
-def arrow(rows: Rows) -> pa.Table:
+def arrow(rows: Rows, types: Mapping[str, Any] = ARROW) -> pa.Table:
     arrays: dict[str, Any] = {}
     for name, cells in rows.items():
-        kind = ARROW.get(name)
+        kind = types.get(name)
         if kind is None:
             kind = pa.string() if any(isinstance(cell, str) for cell in cells) else pa.int64()
         arrays[name] = pa.array(cells, pa.int32()).view(kind) if kind == pa.date32() else pa.array(cells, kind)
     return pa.table(arrays)
 
 
-def source(rows: dict[str, Rows], form: str, folder: Path) -> dict[str, Any] | str:
+def source(rows: dict[str, Rows], form: str, folder: Path, types: Mapping[str, Any] = ARROW) -> dict[str, Any] | str:
     """What connect(source=…) takes."""
-    given = {name: arrow(cells) for name, cells in rows.items()}
+    given = {name: arrow(cells, types) for name, cells in rows.items()}
     match form:
         case "parquet":
             for name, table in given.items():
