@@ -6,9 +6,9 @@ import argparse
 import time
 
 import numpy as np
+from dpsql.plan.render.bounding import bounding
 
 from dpsql.engine.vault import Vault
-from dpsql.plan.render.bounding import bounding
 from dpsql.query import plan_of, read
 from dpsql.release import Exact, release
 from dpsql.session import open_session

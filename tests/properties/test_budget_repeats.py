@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dpsql.plan.render.bounding import bounding
 
 import dpsql
 from dpsql.engine.vault import Vault
 from dpsql.plan.fingerprint import plan_fingerprint
-from dpsql.plan.render.bounding import bounding
 from dpsql.plan.stages import ReleasePlan
 from dpsql.query import check, in_text, plan_of, read
 from dpsql.session import Session

@@ -52,26 +52,41 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
 def _counted(
     stage: NoisyStage, rows: str, names: list[str], tables: dict[str, Columns], *, kept: bool
 ) -> tuple[str, str]:
-    """Steps, and SELECT of keys and votes. A unit with one row has one group, so any value of that row is its key: most
-    units need no DISTINCT where limits are low."""
+    """Steps, and SELECT of keys and votes.
+
+    Where one row of a unit counts, most units are expected to have one: it is their group, any value of it the key, and
+    only the others' rows need DISTINCT. (Which form is taken decides the time it takes, and nothing else.)
+    """
     assert stage.selection is not None
     keys, full = ", ".join(names), stage.selection.votes[0]
     if stage.source.single:
         return "", f"SELECT {keys}, count(*) * {full} AS votes FROM ({rows}) AS rows GROUP BY {keys}"
     table = f"votes_{stage.number}"
     tables[table] = _votes(stage.selection.votes)
+    sized = (
+        f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
+        f"JOIN {table} ON sizes.n = {table}.groups)"
+    )
+    if stage.limit.rows.most > 1:
+        steps = f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), {sized} "
+        return (
+            steps,
+            f"SELECT {keys}, sum(votes) AS votes FROM pairs JOIN weights ON pairs.u = weights.u GROUP BY {keys}",
+        )
     values = ", ".join(f"any_value({name}) AS {name}" for name in names)
     several = "(SELECT u FROM units WHERE n > 1) AS several"
-    steps = (
+    several_steps = (
         f"rows AS {'' if kept else 'NOT '}MATERIALIZED ({rows})",
         f"units AS MATERIALIZED (SELECT u, count(*) AS n, {values} FROM rows GROUP BY u)",
         f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM rows SEMI JOIN {several} ON rows.u = several.u)",
-        f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
-        f"JOIN {table} ON sizes.n = {table}.groups)",
+        sized,
     )
     each = f"SELECT {keys}, {full} AS votes FROM units WHERE n = 1 UNION ALL "
     each += f"SELECT {keys}, votes FROM pairs JOIN weights ON pairs.u = weights.u"
-    return f"WITH {', '.join(steps)} ", f"SELECT {keys}, sum(votes) AS votes FROM ({each}) AS each GROUP BY {keys}"
+    return (
+        f"WITH {', '.join(several_steps)} ",
+        f"SELECT {keys}, sum(votes) AS votes FROM ({each}) AS each GROUP BY {keys}",
+    )
 
 
 def _votes(votes: tuple[int, ...]) -> Columns:
