@@ -13,14 +13,23 @@ from dpsql.plan.vault_query import Columns, key_table
 
 @dataclass(slots=True)
 class Joins:
-    """Public tables that rows are joined to, and the conditions: rows that meet none of a table's are dropped."""
+    """Public tables that rows are joined to, and the conditions: rows that meet none of a table's are dropped.
+
+    single: a unit has one row and no weight, so no row may meet two: of equal values the first stands for all."""
 
     tables: dict[str, Columns]
+    single: bool
     clauses: list[str] = field(default_factory=list)
 
     def add(self, table: str, columns: Columns, on: str) -> None:
         self.tables[table] = columns
-        self.clauses.append(f"JOIN {table} ON {on}")
+        self.clauses.append(f"JOIN {self.of(table, columns)} ON {on}")
+
+    def of(self, table: str, columns: Columns) -> str:
+        if not self.single:
+            return table
+        values = ", ".join(name for name in columns if name != "ordinal")
+        return f"(SELECT {values}, min(ordinal) AS ordinal FROM {table} GROUP BY {values}) AS {table}"
 
 
 def group(ready: Ready, relations: Relations, joins: Joins) -> str:

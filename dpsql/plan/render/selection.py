@@ -17,7 +17,7 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     with more groups than may vote has no votes. A group without any vote does not exist. exact: all that occur.
     """
     tables: dict[str, Columns] = {}
-    joins = Joins(tables)
+    joins = Joins(tables, stage.source.single)
     columns: list[VaultColumn] = []
     items: list[str] = [f"{relations.expr(stage.source.unit)} AS u"]
     tests = ["u IS NOT NULL"]

@@ -70,7 +70,7 @@ class Printer:
         return self.ready.stage
 
     def rows(self, parts: Parts, *, extra: Extra = ()) -> str:
-        return rows(self.ready, self.relations, Joins(self.tables), parts, extra=extra)
+        return rows(self.ready, self.relations, Joins(self.tables, self.stage.source.single), parts, extra=extra)
 
     def step(self, name: str, text: str) -> str:
         """A step that is read twice."""
@@ -394,9 +394,11 @@ def _candidates(printer: Printer, j: int, one: Counted, draw: Draw) -> Question:
     else:
         assert one.part is not None
         table = f"choices_{printer.stage.number}_{j}"
-        printer.tables[table] = key_table(candidates.values, one.part.type)
+        columns = key_table(candidates.values, one.part.type)
+        printer.tables[table] = columns
+        choices = Joins(printer.tables, printer.stage.source.single).of(table, columns)
         extra = [("d", travelled(printer.relations.expr(one.part), one.part.type))]
-        v, source = f"{table}.ordinal", f"every JOIN {table} ON every.d = {table}.value"
+        v, source = f"{table}.ordinal", f"every JOIN {choices} ON every.d = {table}.value"
     entered = "" if enters_all(one) else f" WHERE p{j} IS NOT NULL"
     placed = f"SELECT u, g, v FROM (SELECT u, g, {v} AS v FROM {source}{entered}) AS placed"
     placed += f" WHERE v BETWEEN 0 AND {candidates.count - 1}"
