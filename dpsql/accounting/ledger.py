@@ -36,8 +36,10 @@ from dpsql.accounting.loss import ZERO, Cost
 from dpsql.errors import BudgetError, InterfaceError, InternalError, LedgerError
 
 STEPS = ("open", "reserve", "running", "store")
-CRASH_POINTS = tuple(f"{step}.{moment}" for step in STEPS for moment in ("before", "written", "committed", "done"))
-"""Where a test may kill the process: before the lock, before the commit, before the head file, after all of it."""
+MOMENTS = ("before", "written", "announced", "committed", "done")
+CRASH_POINTS = tuple(f"{step}.{moment}" for step in STEPS for moment in MOMENTS)
+"""Where a test may kill the process: before the lock, before the head file names the new entry, before the commit, before
+the head file names it alone, after all of it."""
 
 
 def crash_point(name: str) -> None:

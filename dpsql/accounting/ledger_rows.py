@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from dpsql.accounting.ledger_chain import COLUMNS, Entry, digest
+from dpsql.accounting.ledger_place import APPLICATION
 from dpsql.errors import TamperedLedger
 
-APPLICATION = 0x64707371  # "dpsq", in the file's header
 VERSION = 1
 
 SCHEMA = (
