@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 from dpsql.accounting.ledger_chain import COLUMNS, Entry, digest
-from dpsql.accounting.ledger_place import APPLICATION
 from dpsql.errors import TamperedLedger
 
 VERSION = 1

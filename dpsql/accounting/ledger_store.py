@@ -18,8 +18,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsql.accounting.ledger_chain import NO_ENTRIES, Head, HeadFile
-from dpsql.accounting.ledger_place import create_private, head_path, keep_private, refuse_network, replace_private
-from dpsql.accounting.ledger_rows import APPLICATION, SCHEMA, VERSION, Reading, Writing, tampered
+from dpsql.accounting.ledger_place import (
+    APPLICATION,
+    create_private,
+    head_path,
+    keep_private,
+    refuse_network,
+    replace_private,
+)
+from dpsql.accounting.ledger_rows import SCHEMA, VERSION, Reading, Writing, tampered
 from dpsql.errors import Error, InterfaceError, LedgerError, TamperedLedger
 
 _TAMPERED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)

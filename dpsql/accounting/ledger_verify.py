@@ -25,7 +25,8 @@ from dpsql.accounting.ledger_chain import (
     rows_digest,
     write_totals,
 )
-from dpsql.accounting.ledger_rows import APPLICATION, SCHEMA, VERSION, Reading, latest_key
+from dpsql.accounting.ledger_place import APPLICATION
+from dpsql.accounting.ledger_rows import SCHEMA, VERSION, Reading, latest_key
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.errors import Error, TamperedLedger

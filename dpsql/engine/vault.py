@@ -21,14 +21,15 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
+from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import Array, ArrowStream, Column, Columns, Source
 from dpsql.engine.statements import is_one_select
-from dpsql.errors import ExecutionError, InterfaceError, InternalError
+from dpsql.errors import ExecutionError, InterfaceError, InternalError, Interrupted
 
 OwnerLog = Callable[[str], None]
 
 
-class Vault:
+class Vault(Sealed):
     """Private tables behind one hardened connection. Runs may overlap: each has a cursor of its own."""
 
     def __init__(self, reader: Reader, owner_log: OwnerLog | None) -> None:
@@ -72,6 +73,7 @@ class Vault:
         interrupted (Ctrl-C too; the vault stays usable), 504 when memory or disk ran out.
         """
         failure: Failure | None = None
+        by_signal = False
         columns: dict[str, Array] = {}
         wrong = ""
         with self._guard:
@@ -82,12 +84,12 @@ class Vault:
         try:
             columns, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}), cursor.interrupt)
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
-            failure = classify(error)
+            failure, by_signal = classify(error), isinstance(error, KeyboardInterrupt)
             self._tell_owner(error)
         finally:
             self._forget(cursor)
         if failure is not None:
-            raise _opaque(failure)
+            raise Interrupted("the query was interrupted") if by_signal else _opaque(failure)
         if wrong:
             raise InternalError(wrong)
         return columns
@@ -120,9 +122,6 @@ class Vault:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return "<dpsql vault>"
 
 
 def _answer(
@@ -171,9 +170,7 @@ def _exact(values: Array, type_: str) -> Array:
 def _opaque(failure: Failure) -> ExecutionError:
     match failure:
         case Failure.INTERRUPTED:
-            return ExecutionError(
-                "the query was interrupted", code=503, fix="Its charge stays; run it again if needed."
-            )
+            return ExecutionError("the query was interrupted", code=503)
         case Failure.OUT_OF_MEMORY:
             return ExecutionError(
                 "the query needed more memory or disk than it may use", code=504, fix="The owner can raise the limits."
