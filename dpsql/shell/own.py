@@ -147,6 +147,8 @@ def _read(shell: Shell, argument: str) -> None:
 def _edit(shell: Shell, argument: str) -> None:
     if shell.restricted:
         raise restricted_error("no editor is started here")
+    if shell.depth:
+        raise InterfaceError("a file starts no editor", code=620, fix="Type \\e at a prompt.")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         path = Path(folder) / "query.sql"
