@@ -204,6 +204,10 @@ class Belongings:
     def add(self, owned: Owned) -> None:
         self._owned = (*self._owned, owned)
 
+    def copy(self) -> Belongings:
+        """The same, for another session over it, which ends by itself."""
+        return Belongings(self._owned)
+
     def close(self) -> None:
         _OPEN.discard(self)
 

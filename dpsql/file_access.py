@@ -138,7 +138,7 @@ class NewFile:
         if self._temporary is None:
             return
         try:
-            permitted(self.path, "write", restricted=self._restricted)
+            permitted(self._target, "write", restricted=self._restricted)
             os.replace(self._temporary, self._target)
         except OSError as error:
             raise unusable(self.path, "write", error) from None

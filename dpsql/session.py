@@ -171,7 +171,7 @@ class Session(Sealed):
             threads=self.threads,
             restricted=self.restricted,
             temporary=TemporaryFolder(self.temporary.place),
-            belongings=self.belongings,
+            belongings=self.belongings.copy(),
         )
 
     @property

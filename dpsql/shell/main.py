@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the command as an exit does: temporary folders are removed, files are closed."""
+    """SIGTERM, SIGHUP and SIGQUIT end the command as an exit does: temporary folders are removed, files are closed, and no
+    core is dumped, which would be the process's memory in a file."""
     before: dict[int, Any] = {}
 
     def leave(number: int, frame: object) -> None:
@@ -37,7 +38,7 @@ def _signals() -> Iterator[None]:
             signal.signal(one, signal.SIG_IGN)  # whoever cleans up is not to be interrupted at it
         raise SystemExit(128 + number)
 
-    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP; a process started by nohup ignores it
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # Windows has no SIGHUP; a process started by nohup ignores it
         number = getattr(signal, name, None)
         if (
             number is not None

@@ -93,6 +93,8 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
         dry_run=given["dry_run"],
     )
     at_terminal = is_terminal(sys.stdin)
+    if connection.restricted:
+        _stay()
     if given["yes"]:
         shell.ask = lambda question: True
     elif at_terminal:
@@ -123,6 +125,15 @@ def _script(shell: Any, given: dict[str, Any]) -> None:
             run_text(shell, text, name=name)
     except Quit:
         return
+
+
+def _stay() -> None:
+    """Ctrl-Z does not leave a restricted shell for the one that started it."""
+    import signal
+    import threading
+
+    if hasattr(signal, "SIGTSTP") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
 
 
 def _named(file: str) -> str:

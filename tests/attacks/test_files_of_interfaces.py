@@ -63,6 +63,7 @@ def names(folder: Path) -> list[str]:
         "TOWNS.yaml",
         "Visits.Parquet",
     ]
+    spellings += [f"/proc/self/cwd/{LEDGER}-journal", f"/proc/self/root{folder}/{LEDGER}.head"]
     return [f"{LEDGER}{end}" for end in SIDECARS] + ["towns.yaml", "visits.parquet"] + links + spellings
 
 
@@ -143,6 +144,16 @@ def test_a_given_source_and_one_of_another_open_catalog_are_kept(tmp_path: Path)
     with dpsql.connect(one) as conn:  # closed, the other's data are files as any others; a ledger is one for ever
         refused(lambda: conn.execute("SELECT 1 AS a").write(tmp_path / "b" / f"{LEDGER}.head", "csv"))
         refused(lambda: conn.execute("SELECT 1 AS a").write(tmp_path / "b" / f"{LEDGER}-journal", "csv"))
+
+
+def test_what_is_kept_stays_so_while_any_session_is_open(tmp_path: Path) -> None:
+    """A sub-budget that is closed takes nothing from the connection it came from; spilled rows are kept, too."""
+    with dpsql.connect(write(tmp_path)) as conn:
+        helper = conn.sub_budget(epsilon=1)
+        helper.close()
+        cursor = conn.execute(COUNT)
+        refused(lambda: cursor.write(tmp_path / "visits.parquet", "csv"))
+        refused(lambda: cursor.write(conn._session.temporary.path / "vault" / "x.csv"))
 
 
 @pytest.mark.parametrize(

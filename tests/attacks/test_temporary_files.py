@@ -175,7 +175,7 @@ LONG = "\n".join(
 )
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 @pytest.mark.parametrize("busy", [False, True])
 def test_a_shell_that_is_told_to_end_leaves_nothing(tmp_path: Path, number: signal.Signals, busy: bool) -> None:
     """At the prompt, and while a query runs."""
