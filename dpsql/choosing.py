@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
-from dpsql.plan.candidates import WEIGHT, WORD, Bins, Candidates, Extreme, MostFrequent, Quantiles, Rule, TopGroups
-from dpsql.plan.stages import Measure, Noise, Stage
+from dpsql.plan.balls import FULL
+from dpsql.plan.candidates import WORD, Candidates, Extreme, MostFrequent, Quantiles, Rule
+from dpsql.plan.measurements import Choice, Counted, Histogram
+from dpsql.plan.stages import Draw
 from dpsql.plan.transport import transported
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
+Cells = tuple[Integers, Integers, Integers]  # groups, candidates, weights
 BLOCK = 2**18  # cells handled at once: the arrays stay in the cache
 
 
-def matrices(answer: Mapping[str, Array], groups: Integers, candidates: Candidates) -> Iterator[Integers]:
-    """The weights of `groups` (their places in the vault's answer), a block of rows after the other; absent ones are 0."""
-    place, at, weight = (np.asarray(answer[name], dtype=np.int64) for name in ("i", "v", "m"))
+def matrices(cells: Cells, groups: Integers, candidates: Candidates) -> Iterator[Integers]:
+    """The weights of `groups`, a block of rows after the other; absent ones are 0."""
+    place, at, weight = cells
     if len(at) and not bool(((at >= 0) & (at < candidates.count)).all()):
         raise InternalError("the vault answered for candidates that are not the plan's")
     order = np.argsort(place, kind="stable")
@@ -39,110 +42,88 @@ def matrices(answer: Mapping[str, Array], groups: Integers, candidates: Candidat
         yield dense
 
 
-def choose_all(
-    answer: Mapping[str, Array], groups: Integers, measure: Measure, noise: Noise, stage: Stage
-) -> list[Array]:
-    """For each answer of the measure one column, a value for each group."""
-    candidates = measure.candidates
-    assert candidates is not None
-    epsilon = noise.epsilon / candidates.question.levels / stage.bounding.max_groups
-    parts = [_choose(w, candidates, noise, epsilon) for w in matrices(answer, groups, candidates)]
-    chosen = np.concatenate(parts) if parts else np.zeros((0, measure.answers), dtype=np.int64)
-    return [_values(chosen[:, n], measure, candidates) for n in range(measure.answers)]
+def choose_all(cells: Cells, groups: Integers, one: Choice, draw: Draw) -> list[Array]:
+    """For each answer of the measurement one column, a value for each group. Each choice has the whole of its ε: a unit's
+    weights over all groups together are within the reach."""
+    epsilon = draw.epsilon / one.question.levels
+    parts = [_choose(weights, one, draw, epsilon) for weights in matrices(cells, groups, one.candidates)]
+    chosen = np.concatenate(parts) if parts else np.zeros((0, len(one.answers)), dtype=np.int64)
+    return [_values(chosen[:, n], one) for n in range(len(one.answers))]
 
 
-def _choose(weights: Integers, candidates: Candidates, noise: Noise, epsilon: Fraction) -> Integers:
-    question = candidates.question
-    match question:
+def _choose(weights: Integers, one: Choice, draw: Draw, epsilon: Fraction) -> Integers:
+    match one.question:
         case Quantiles(spread=spread, fractions=fractions):
             # a candidate's rows are spread over its cells, a cell's weight counted in spread-ths of the unit
             cells = np.repeat(weights, spread, axis=1) if spread > 1 else weights
-            sensitivity = noise.sensitivity * spread
-            return (
-                order_statistics.choose_quantiles(cells, fractions, epsilon=epsilon, sensitivity=sensitivity) // spread
-            )
-        case Extreme():
+            reach = draw.reach * spread
+            return order_statistics.choose_quantiles(cells, fractions, epsilon=epsilon, sensitivity=reach) // spread
+        case Extreme(greatest=greatest):
             return order_statistics.choose_end(
-                weights, noise.rank, greatest=question.greatest, epsilon=epsilon, sensitivity=noise.sensitivity
+                weights, draw.rank, greatest=greatest, epsilon=epsilon, sensitivity=draw.reach
             )[:, np.newaxis]
-        case MostFrequent():
-            return order_statistics.choose_most(weights, question.count, epsilon=epsilon, sensitivity=noise.sensitivity)
-        case Bins() | TopGroups():
-            raise InternalError("bins are counted, and groups chosen, elsewhere")
-
-
-def _values(ordinals: Integers, measure: Measure, candidates: Candidates) -> Array:
-    """Candidates as they are released: grid integers, or values in the form keys travel in."""
-    if candidates.values is not None:
-        return transported(candidates.values, measure.parts[0].type, ordinals)
-    assert measure.axis is not None
-    low, cell = measure.axis.low, candidates.cell
-    if abs(low) + cell * candidates.count < WORD:
-        return np.minimum(low + cell * ordinals, measure.axis.high)
-    return np.array([min(low + cell * k, measure.axis.high) for k in ordinals.tolist()], dtype=np.int64)
-
-
-def bins_of(answer: Mapping[str, Array], groups: Integers, measure: Measure) -> Integers:
-    """Groups x bins, as the vault counted them."""
-    assert measure.candidates is not None
-    parts = list(matrices(answer, groups, measure.candidates))
-    return np.concatenate(parts) if parts else np.zeros((0, measure.answers), dtype=np.int64)
-
-
-def answer_exactly(answer: Mapping[str, Array], groups: Integers, measure: Measure) -> list[Array]:
-    """Without noise, as text; None where a group has no rows."""
-    candidates = measure.candidates
-    assert candidates is not None
-    rows: list[list[str | None]] = []
-    for weights in matrices(answer, groups, candidates):
-        rows += [_exactly(row, measure, candidates) for row in weights]
-    return [np.array([row[n] for row in rows] or [None], dtype=object)[: len(rows)] for n in range(measure.answers)]
-
-
-def _exactly(weights: Integers, measure: Measure, candidates: Candidates) -> list[str | None]:
-    question = candidates.question
-    match question:
-        case Bins():
-            return [str(int(w)) for w in weights]
-        case TopGroups():
-            return []
-        case MostFrequent():
-            order = np.argsort(-weights, kind="stable")[: question.count]
-            return [_text(int(k), measure, candidates) if weights[k] > 0 else None for k in order]
+        case MostFrequent(count=count):
+            return order_statistics.choose_most(weights, count, epsilon=epsilon, sensitivity=draw.reach)
         case _:
-            present = np.flatnonzero(weights)
+            assert_never(one.question)
+
+
+def _values(ordinals: Integers, one: Counted) -> Array:
+    """Candidates as they are released: grid integers, or values in the form keys travel in."""
+    candidates = one.candidates
+    if candidates.values is not None:
+        assert one.part is not None
+        return transported(candidates.values, one.part.type, ordinals)
+    assert one.axis is not None
+    low, cell = one.axis.low, candidates.cell
+    if abs(low) + cell * candidates.count < WORD:
+        return np.minimum(low + cell * ordinals, one.axis.high)
+    return np.array([min(low + cell * k, one.axis.high) for k in ordinals.tolist()], dtype=np.int64)
+
+
+def answer_exactly(cells: Cells, groups: Integers, one: Counted) -> list[Array]:
+    """Without noise, as text; None where a group has no rows."""
+    rows: list[list[str | None]] = []
+    for weights in matrices(cells, groups, one.candidates):
+        rows += [_exactly(row, one) for row in weights]
+    return [np.array([row[n] for row in rows] or [None], dtype=object)[: len(rows)] for n in range(len(one.answers))]
+
+
+def _exactly(weights: Integers, one: Counted) -> list[str | None]:
+    if isinstance(one, Histogram):
+        return [str(int(w)) for w in weights]
+    question = one.question
+    if isinstance(question, MostFrequent):
+        order = np.argsort(-weights, kind="stable")[: question.count]
+        return [_text(int(k), one) if weights[k] > 0 else None for k in order]
+    present = np.flatnonzero(weights)
     if not len(present):
-        return [None] * measure.answers
+        return [None] * len(one.answers)
     if isinstance(question, Extreme):
-        return [_text(int(present[-1] if question.greatest else present[0]), measure, candidates)]
-    total = int(weights.sum()) // WEIGHT
+        return [_text(int(present[-1] if question.greatest else present[0]), one)]
+    total = int(weights.sum()) // FULL
     ends = np.cumsum(weights)
-    return [
-        _quantile(ends, max(total, 1), f, i, measure, candidates)
-        for f, i in zip(question.fractions, question.rules, strict=True)
-    ]
+    return [_quantile(ends, max(total, 1), f, i, one) for f, i in zip(question.fractions, question.rules, strict=True)]
 
 
-def _quantile(
-    ends: Integers, rows: int, fraction: Fraction, rule: Rule, measure: Measure, candidates: Candidates
-) -> str | None:
+def _quantile(ends: Integers, rows: int, fraction: Fraction, rule: Rule, one: Choice) -> str | None:
     """DuckDB's: between the rows around fraction·(n−1), or the ⌈fraction·n⌉-th row (from above: the ⌊fraction·n⌋+1-th)."""
 
     def at(row: int) -> int:
-        return int(np.searchsorted(ends, (row + 1) * WEIGHT))
+        return min(int(np.searchsorted(ends, (row + 1) * FULL)), len(ends) - 1)
 
     if rule == "lower":
-        return _text(at(max(0, -(-fraction.numerator * rows // fraction.denominator) - 1)), measure, candidates)
+        return _text(at(max(0, -(-fraction.numerator * rows // fraction.denominator) - 1)), one)
     if rule == "upper":
-        return _text(at(min(rows - 1, fraction.numerator * rows // fraction.denominator)), measure, candidates)
+        return _text(at(min(rows - 1, fraction.numerator * rows // fraction.denominator)), one)
     spot = fraction * (rows - 1)
     first = spot.numerator // spot.denominator
     low, high = at(first), at(min(first + 1, rows - 1))
-    assert measure.axis is not None
-    between = measure.axis.low + candidates.cell * (low + (spot - first) * (high - low))
-    return str(min(round(between), measure.axis.high))
+    assert one.axis is not None
+    between = one.axis.low + one.candidates.cell * (low + (spot - first) * (high - low))
+    return str(min(round(between), one.axis.high))
 
 
-def _text(ordinal: int, measure: Measure, candidates: Candidates) -> str | None:
-    value = _values(np.array([ordinal], dtype=np.int64), measure, candidates).tolist()[0]
+def _text(ordinal: int, one: Counted) -> str | None:
+    value = _values(np.array([ordinal], dtype=np.int64), one).tolist()[0]
     return None if value is None else str(value)

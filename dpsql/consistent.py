@@ -13,15 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.plan.stages import SUMS, Measure, Stage
+from dpsql.ir.expr import Column, Expr
+from dpsql.plan.balls import WEIGHT_BITS
+from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, rewritten
+from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.release import Noisy
 
 Reals = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-ADDITIVE = ("rows", *SUMS)
 
 
-def consistent(stages: Sequence[Stage], released: Sequence[Noisy]) -> list[Noisy]:
+def consistent(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
     """One family of grouping sets, the same with consistent counts and sums on the levels whose keys are all public.
 
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
@@ -32,71 +34,101 @@ def consistent(stages: Sequence[Stage], released: Sequence[Noisy]) -> list[Noisy
     if leaves is None or len(public) < 2:
         return found
     family = [stages[i] for i in public]
-    for j, measure in enumerate(stages[leaves].measures):
-        if not all(_comparable(measure, j, stage) for stage in family) or not _additive(measure, family):
+    for j, noised in enumerate(stages[leaves].noised):
+        if not all(_comparable(noised, stages[leaves], j, stage) for stage in family):
             continue
-        columns = _adjusted(stages[leaves], family, [found[i].columns[f"m{j}"] for i in public], j)
-        for i, column in zip(public, columns, strict=True):
-            found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}": column})
+        parts = [_leaves(stages[leaves], family, [found[i] for i in public], j, k) for k in range(len(noised.draws))]
+        units = [unit for _, unit in parts]
+        cells = _with_whole_counts(noised, [values for values, _ in parts], units)
+        for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
+            for i, stage in zip(public, family, strict=True):
+                column = _level(stages[leaves], stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
+                found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}_{k}": column})
     return found
 
 
-def _keys(stage: Stage) -> frozenset[int]:
+def _keys(stage: NoisyStage) -> frozenset[int]:
     assert stage.level is not None
     return frozenset(stage.level.keys)
 
 
-def _comparable(measure: Measure, j: int, stage: Stage) -> bool:
-    """The level measures the same thing, with noise."""
-    if j >= len(stage.measures) or stage.noises[j].mechanism not in ("laplace", "gaussian"):
+def _comparable(noised: Noised, leaves: NoisyStage, j: int, stage: NoisyStage) -> bool:
+    """The level measures the same pieces of the same rows, with noise. Of rows a parent is the sum of its children."""
+    if j >= len(stage.noised) or stage.noised[j].draw.mechanism not in ("laplace", "gaussian"):
         return False
-    other = stage.measures[j]
-    return (measure.kind, measure.axis, measure.second, measure.needs, measure.where, measure.clamp) == (
-        other.kind,
-        other.axis,
-        other.second,
-        other.needs,
-        other.where,
-        other.clamp,
-    )
+    other = stage.noised[j]
+    what = _what(noised.measurement, leaves)
+    return what is not None and noised.form == other.form and what == _what(other.measurement, stage)
 
 
-def _additive(measure: Measure, family: list[Stage]) -> bool:
-    """Whether a parent is the sum of its children. A count of units is, where every unit has one row, hence one group."""
-    one_group = all(stage.bounding.skip_a and stage.bounding.max_groups == 1 for stage in family)
-    return measure.kind in ADDITIVE or (measure.kind == "units" and one_group)
+def _what(one: Measurement, stage: NoisyStage) -> object:
+    """What is measured, in terms of the relation below the stages' own columns; None of what does not add up."""
+    exprs = {f.id: expr for f, expr in zip(stage.source.node.fields, stage.source.node.exprs, strict=True)}
+
+    def below(expr: Expr) -> Expr:
+        return exprs.get(expr.id, expr) if isinstance(expr, Column) else expr
+
+    match rewritten(one, below):
+        case RowTotal() as found:
+            return found.piece, found.needs, found.where
+        case RowMoments() as found:
+            return found.axis, found.degree, found.needs, found.where
+        case _:
+            return None
 
 
-def _adjusted(leaves: Stage, family: list[Stage], columns: list[Integers], j: int) -> list[Integers]:
-    """The column of every level: leaves by least squares, rounded to whole values (where a level's noise grid is coarser,
-    to that), and every level the exact sum of its leaves."""
+def _leaves(
+    leaves: NoisyStage, family: list[NoisyStage], released: list[Noisy], j: int, k: int
+) -> tuple[Integers, int]:
+    """Total k of the leaves by least squares over all levels, rounded to 2^unit: to whole pieces, or where a level's noise
+    grid is coarser, to that."""
     assert leaves.level is not None
     axes = leaves.level.keys
     shape = tuple(len(key.values or ()) for key in leaves.keys)
-    unit = max(0, *(stage.noises[j].shift for stage in family))
-    levels = [_in_axes(stage, column, axes, shape) for stage, column in zip(family, columns, strict=True)]
-    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
-    scaled = [
-        level.astype(np.float64) * 2.0 ** (stage.noises[j].shift - unit)
-        for stage, level in zip(family, levels, strict=True)
+    draws = [stage.noised[j].draws[k] for stage in family]
+    ends = leaves.noised[j].form == "ends"  # whose whole counts are seen to afterwards
+    unit = max(0 if ends else WEIGHT_BITS, *(draw.shift for draw in draws))
+    columns = [
+        _in_axes(stage, rows.columns[f"m{j}_{k}"], axes, shape) for stage, rows in zip(family, released, strict=True)
     ]
-    weights = [1 / _variance(stage, j, unit) for stage in family]
-    cells = np.rint(least_squares(scaled, kept, weights, shape)).astype(np.int64)
-    found: list[Integers] = []
-    for stage, own in zip(family, kept, strict=True):
-        total = cells.sum(axis=tuple(a for a in range(len(shape)) if a not in own))
-        finer = 2 ** (unit - stage.noises[j].shift)
-        found.append(_own_order(stage, np.asarray(total, dtype=np.int64), axes) * finer)
-    return found
+    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
+    scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
+    weights = [1 / _variance(draw, unit) for draw in draws]
+    return np.rint(least_squares(scaled, kept, weights, shape)).astype(np.int64), unit
 
 
-def _variance(stage: Stage, j: int, unit: int) -> float:
-    noise = stage.noises[j]
-    spread = math.sqrt(2) * noise.scale if noise.mechanism == "laplace" else float(noise.scale)
-    return (spread * 2.0 ** (noise.shift - unit)) ** 2
+def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) -> list[Integers]:
+    """Ends of which a whole number of rows is said: all of them moved alike, so that their differences stay.
+
+    Lemma: adding δ·(1, 1)/2, or δ·(1, 2, 1)/4, to the ends adds δ to their sum (2H)^d·n and nothing to Σz and Σz². δ is
+    the multiple of 2^d next to what is missing, so n is off by at most 2^d/2 steps of the noise grid, far below a row.
+    """
+    one = noised.measurement
+    if noised.form != "ends" or not isinstance(one, RowMoments):
+        return cells
+    row = float((2 * one.axis.half) ** one.degree) * 2.0 ** (WEIGHT_BITS - units[0])
+    summed = sum(cells[1:], start=cells[0])
+    missing = np.rint(summed / row) * row - summed
+    parts = (1, 1) if one.degree == 1 else (1, 2, 1)
+    step = np.rint(missing / sum(parts)).astype(np.int64)
+    return [cell + part * step for cell, part in zip(cells, parts, strict=True)]
 
 
-def _in_axes(stage: Stage, column: Integers, axes: tuple[int, ...], shape: tuple[int, ...]) -> Integers:
+def _level(leaves: NoisyStage, stage: NoisyStage, cells: Integers, finer: int) -> Integers:
+    """A level's column: each of its groups the exact sum of its leaves."""
+    assert leaves.level is not None
+    axes = leaves.level.keys
+    own = frozenset(axes.index(key) for key in _keys(stage))
+    total = cells.sum(axis=tuple(a for a in range(cells.ndim) if a not in own))
+    return _own_order(stage, np.asarray(total, dtype=np.int64), axes) * finer
+
+
+def _variance(draw: Draw, unit: int) -> float:
+    spread = math.sqrt(2) * draw.scale if draw.mechanism == "laplace" else float(draw.scale)
+    return (spread * 2.0 ** (draw.shift - unit)) ** 2
+
+
+def _in_axes(stage: NoisyStage, column: Integers, axes: tuple[int, ...], shape: tuple[int, ...]) -> Integers:
     """A level's column as an array with one axis for each key of the leaves, of length 1 where it has not that key."""
     assert stage.level is not None
     own = stage.level.keys
@@ -106,7 +138,7 @@ def _in_axes(stage: Stage, column: Integers, axes: tuple[int, ...], shape: tuple
     return cube.reshape(tuple(length if key in own else 1 for key, length in zip(axes, shape, strict=True)))
 
 
-def _own_order(stage: Stage, total: Integers, axes: tuple[int, ...]) -> Integers:
+def _own_order(stage: NoisyStage, total: Integers, axes: tuple[int, ...]) -> Integers:
     """Back from the leaves' order of the keys to the level's own, flat."""
     assert stage.level is not None
     ordered = [key for key in axes if key in stage.level.keys]

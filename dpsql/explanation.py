@@ -11,9 +11,22 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
 from dpsql.ir.expr import Literal
-from dpsql.plan.candidates import WEIGHT
+from dpsql.plan.balls import FULL
 from dpsql.plan.dialects.literals import literal
-from dpsql.plan.stages import Axis, Key, Measure, ReleasePlan, Stage
+from dpsql.plan.measurements import (
+    Axis,
+    Choice,
+    Measurement,
+    RowMoments,
+    TopGroups,
+    UnitTotal,
+    axes,
+    is_chosen,
+    shares,
+    step_of,
+)
+from dpsql.plan.proof import described, summary
+from dpsql.plan.stages import Key, Noised, NoisyStage, ReleasePlan, Selection
 from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
 
 
@@ -60,6 +73,7 @@ class Explanation:
             )
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
+            lines += _proof(stage, plan)
         return "\n".join(lines)
 
 
@@ -79,13 +93,14 @@ def _amounts(cost: CostReport) -> dict[str, float | None]:
     return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho}
 
 
-def _stage(stage: Stage, privacy: Privacy) -> dict[str, Any]:
-    bounding = stage.bounding
+def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:
+    limit, selection = stage.limit, stage.selection
     return {
         "tables": list(stage.tables),
-        "max_groups": bounding.max_groups,
-        "max_rows": bounding.max_rows,
-        "caps": bounding.because,
+        "rows": limit.rows.most,
+        "groups": limit.groups.most,
+        "limits": dict(limit.said),
+        "because": limit.because,
         "combinations": stage.combinations if stage.public_keys else None,
         "keys": [
             {
@@ -100,70 +115,113 @@ def _stage(stage: Stage, privacy: Privacy) -> dict[str, Any]:
             {
                 "name": m.name,
                 "sensitivity": m.sensitivity,
+                "norm": m.norm,
                 "mechanism": m.mechanism,
                 "scale": m.scale,
                 "half_width": m.half_width,
                 "epsilon": m.epsilon,
                 "bounds": m.because,
-                "between": _between(measure),
+                "between": None if m.position is None else _between(stage.measurements[m.position]),
             }
-            for m, measure in zip(_own(stage, privacy), stage.measures, strict=True)
+            for m in _own(stage, privacy)
         ],
-        "threshold": None if stage.threshold is None else float(stage.threshold.units),
-        "threshold_delta": None if stage.threshold is None else float(stage.threshold.delta),
+        "threshold": None if selection is None else float(selection.units),
+        "threshold_delta": None if selection is None else float(selection.delta),
     }
 
 
-def _own(stage: Stage, privacy: Privacy) -> list[MeasurementReport]:
+def _proof(stage: NoisyStage, plan: ReleasePlan) -> list[str]:
+    """Whose the rows are, by the kernel's proof; all of it where OPTIONS(proof = true) asks."""
+    proof = stage.source.proof
+    if not plan.proof:
+        return [f"  Each row is about one {plan.unit} and depends on that {plan.unit}'s rows alone: {summary(proof)}."]
+    lines = [f"  Proof that each row is about one {plan.unit} and depends on that {plan.unit}'s rows alone:"]
+    return lines + [f"    {line}" for line in described(proof)]
+
+
+def _own(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
     return [m for m in privacy.measurements if m.stage == stage.number]
 
 
-def _between(measure: Measure) -> str | None:
+def _between(one: Measurement) -> str | None:
     """The ends that measured values are held within."""
-    axis = measure.axis
-    if axis is None:
+    found = axes(one)
+    if not found:
         return None
+    axis = found[0]
     return bounds_text(axis.arg.type, Interval(axis.low * axis.step, axis.high * axis.step))
 
 
-def _bounds(report: MeasurementReport, measure: Measure) -> str:
-    between = _between(measure)
+def _bounds(report: MeasurementReport, one: Measurement) -> str:
+    if isinstance(one, UnitTotal) and not one.counts_units:
+        step = step_of(one.piece)
+        low, high = (float(end * step) for end in one.clamp)
+        held = f"{low:g} to {high:g} ({report.because}: less noise than by rows)"
+        return f"; what a unit adds to a group is held within {held}"
+    between = _between(one)
     if between is None:
         return ""
-    if measure.clamp is not None and measure.axis is not None:
-        low, high = (float(end * measure.axis.step) for end in measure.clamp)
-        return f"; a unit's whole sum is held within {low:g} to {high:g} ({report.because}: less noise than by rows)"
     return f"; values are held within {between}{f' ({report.because})' if report.because else ''}"
 
 
-def _story(stage: Stage, privacy: Privacy, *, several: bool) -> list[str]:
-    bounding = stage.bounding
+def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     head = f"Release {stage.number + 1}, from" if several else "From"
-    lines = [
-        f"{head} {' and '.join(stage.tables)}: a unit counts at most {bounding.max_rows} rows in a group"
-        f" and reaches at most {bounding.max_groups} group{'s' if bounding.max_groups != 1 else ''}"
-        f" (caps {bounding.because})."
-    ]
+    lines = [f"{head} {' and '.join(stage.tables)}: {_limits(stage, privacy.unit)} ({stage.limit.because})."]
     lines += [f"  {_key_line(key)}" for key in stage.keys]
     if len(stage.keys) > 1 and stage.public_keys:
         lines.append(f"  {stage.combinations:,} combinations of keys are released.")
-    own = _own(stage, privacy)
-    for m, measure in zip(own, stage.measures, strict=True):
-        if measure.chosen:
-            lines.append(f"  {_choice_line(m, measure, stage)}")
-        else:
-            lines.append(
-                f"  {m.name}: one unit changes a group by at most {m.sensitivity:.6g}{_bounds(m, measure)}; {_noise(m)}."
-            )
+    if stage.selection is not None:
+        lines += [f"  {line}" for line in _selection(stage.selection, privacy.unit)]
+    own = [m for m in _own(stage, privacy) if m.position is not None]
+    for m, noised in zip(own, stage.noised, strict=True):
+        lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
     if own and not stage.is_empty:
-        lines.append("  Intervals are about the noise; what caps and clamped values leave out comes on top.")
-    if stage.threshold is not None:
-        lines.append(
-            f"  Keys are released from a noisy count of {float(stage.threshold.units):.1f} units on:"
-            f" keys of fewer than about {float(stage.threshold.units):.0f} units will usually be missing."
-            f" That one unit's own key shows has a probability of at most {float(stage.threshold.delta):.3g}."
-        )
+        lines.append("  Intervals are about the noise; what limits and clamped values leave out comes on top.")
     return lines
+
+
+def _limits(stage: NoisyStage, unit: str) -> str:
+    """What of one unit counts, and what becomes of more."""
+    if stage.source.single:
+        return f"each {unit} has one row"
+    rows, said = stage.limit.rows.most, stage.limit.said
+    plural = "s" if rows != 1 else ""
+    text = f"{rows:,} row{plural} of a {unit} count{'' if plural else 's'}, over all groups together"
+    if "rows_in_group" in said:
+        text += f" ({said['groups']:,} groups x {said['rows_in_group']:,} rows)"
+    if any(isinstance(m, UnitTotal) for m in stage.measurements):
+        text += f", and as one in {stage.limit.groups.most:,} group{'s' if stage.limit.groups.most != 1 else ''}"
+    return f"{text}; of more, each counts less"
+
+
+def _selection(selection: Selection, unit: str) -> list[str]:
+    """From how many units on a key shows: of units that see nothing else, and of units that see ten groups."""
+    alone = float(selection.units)
+    lines = [f"Keys are released from about {alone:.0f} units on that see nothing else"]
+    if len(selection.votes) >= 10:
+        lines[0] += (
+            f", {selection.at_least / selection.votes[9]:.0f} that see ten (a {unit}'s vote is split over its keys)"
+        )
+    lines[0] += f"; {selection.draw.mechanism} noise on the votes."
+    if len(selection.votes) < 1024:
+        plural = "s" if len(selection.votes) != 1 else ""
+        lines.append(f"A {unit} with more than {len(selection.votes)} group{plural} does not vote.")
+    lines.append(f"That one unit's own keys show has a probability of at most {float(selection.delta):.3g}.")
+    return lines
+
+
+def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: str) -> str:
+    one = noised.measurement
+    if is_chosen(one):
+        return _choice_line(m, one, noised, unit)
+    match one:
+        case RowMoments() if noised.form == "ends":
+            what = f"measured by {one.degree + 1} ends, which one {unit} moves together by at most {m.sensitivity:.6g}"
+        case _:
+            norm = "" if m.norm == 1 else " (the root of the squares)"
+            where = "" if not stage.keys else " over all groups together"
+            what = f"one {unit} changes it by at most {m.sensitivity:.6g}{where}{norm if stage.keys else ''}"
+    return f"{m.name}: {what}{_bounds(m, one)}; {_noise(m)}."
 
 
 def _noise(report: MeasurementReport) -> str:
@@ -176,24 +234,23 @@ def _noise(report: MeasurementReport) -> str:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 
 
-def _choice_line(report: MeasurementReport, measure: Measure, stage: Stage) -> str:
+def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, unit: str) -> str:
     """How fine the grid of candidates is, and how far off the choice may be, in rows."""
-    candidates, noise = measure.candidates, stage.noises[stage.measures.index(measure)]
-    assert candidates is not None
-    if measure.kind == "groups":
-        grid = f"{candidates.count:,} public groups"
-    elif measure.axis is None:
-        grid = f"{candidates.count:,} public values"
+    rank = noised.draw.rank
+    if isinstance(one, TopGroups):
+        grid = f"{one.groups:,} public groups"
     else:
-        grid = f"{candidates.count:,} candidates, one every {_distance(measure.axis, candidates.cell)}"
-    levels = candidates.question.levels
-    rounds = f" in {levels} rounds" if levels > 1 else ""
+        assert isinstance(one, Choice)
+        grid = f"{one.candidates.count:,} public values"
+        if one.axis is not None:
+            grid = f"{one.candidates.count:,} candidates, one every {_distance(one.axis, one.candidates.cell)}"
+    rounds = f" in {shares(one)} rounds" if shares(one) > 1 else ""
     end = ""
-    if noise.rank:
-        end = f" It is looked for {noise.rank / WEIGHT:,.0f} rows inside the end, as nobody's own value may show."
+    if rank:
+        end = f" It is looked for {rank / FULL:,.0f} rows inside the end, as nobody's own value may show."
     return (
-        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, measure)}; one unit"
-        f" moves a rank by at most {report.sensitivity:.6g} rows;"
+        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, one)}; one {unit}"
+        f" moves ranks by at most {report.sensitivity:.6g} rows;"
         f" 95 % within {report.half_width:,.0f} rows of the best; how far that is in values only the data knows.{end}"
     )
 

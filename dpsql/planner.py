@@ -54,10 +54,12 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
     context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of)
     tracked = track_statement(tree, context)
     drafts, final = cut(tracked, ids)
-    stages = tuple(bound(draft, settings, ids, aggregates=BY_NAME, describe=describe) for draft in drafts)
+    bounded = tuple(
+        bound(draft, settings, ids, catalog=world.catalog, aggregates=BY_NAME, describe=describe) for draft in drafts
+    )
     if settings.top_k:
-        stages = with_top_k(stages, final)
-    stages, cost = measure(stages, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+        bounded = with_top_k(bounded, final)
+    stages, cost = measure(bounded, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
     ends: frozenset[int] = frozenset()
     if settings.intervals is not None and stages:
         wider = with_intervals(stages, final, settings.intervals, ids)
@@ -72,6 +74,7 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
         settings=_recorded(settings),
         ends=ends,
         exact=settings.exact,
+        proof=settings.proof,
     )
 
 

@@ -23,12 +23,14 @@ from dpsql.errors import BudgetError, Error, InternalError
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
-from dpsql.plan.render.bounding import VaultQuery, bounding
-from dpsql.plan.render.stage_tables import key_table_columns
-from dpsql.plan.stages import ReleasePlan, Stage
+from dpsql.plan.ready import Listed, Ready, with_public_keys
+from dpsql.plan.render.selection import selecting
+from dpsql.plan.render.stage import statements
+from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import World, plan
 from dpsql.record import release_record
-from dpsql.release import Exact, Noisy, all_keys, release
+from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys
 from dpsql.result import Privacy, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
@@ -183,8 +185,8 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
     """Steps 10 and 11 for every stage in order; a later stage may read what an earlier one released."""
     noisies: list[Noisy] = []
     for stage in found.stages:
-        exact = vault_run(session, stage, scratch, vault, salt=entropy.salt(), exact=found.exact)
-        noisies.append(release(exact, stage, noiseless=found.exact))
+        scratch.check_fan_outs(session.scratch, stage, released=True)
+        noisies.append(_released(session, stage, scratch, vault, exact=found.exact))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
             noisies[first:] = consistent(found.stages[first : stage.number + 1], noisies[first:])
@@ -193,38 +195,55 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
     return tuple(noisies)
 
 
-def _family_goes_on(found: ReleasePlan, stage: Stage) -> bool:
+def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
     """Whether the next stage is a grouping set of the same family."""
     after = found.stages[stage.number + 1 : stage.number + 2]
     return stage.level is not None and any(s.level is not None and s.level.family == stage.level.family for s in after)
 
 
-def vault_run(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, *, salt: int, exact: bool) -> Exact:
+def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Noisy:
+    """Steps 10 and 11 for one stage: its private keys first, then what is measured of the groups that are released."""
+    if stage.is_empty:
+        return all_keys(stage)  # nothing can be released, so nothing is asked
+    ready = ready_stage(session, stage, scratch, vault, exact=exact)
+    return release(vault_totals(session, ready, scratch, vault, exact=exact), ready, noiseless=exact)
+
+
+def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
+    if stage.public_keys:
+        return with_public_keys(stage)
+    query = selecting(stage, vault_relations(session, vault), exact=exact)
+    votes = vault_run(session, stage, scratch, vault, query)
+    return all_keys_of(votes, stage) if exact else released_keys(votes, stage)
+
+
+def vault_totals(
+    session: Session, ready: Ready, scratch: ScratchSql, vault: Vault, *, exact: bool, salt: int | None = None
+) -> Exact:
+    if isinstance(ready.groups, Listed) and not ready.count and not exact:
+        return Exact(())  # no group, nothing to ask
+    own = entropy.salt() if salt is None else salt
+    query = statements(
+        ready, vault_relations(session, vault), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+    )
+    return vault_run(session, ready.stage, scratch, vault, query)
+
+
+def vault_run(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, query: VaultQuery) -> Exact:
     """Step 10: the one place where private data is read."""
-    relations = vault_relations(session, vault, stage)
-    query = bounding(stage, relations, salt=salt, exact=exact)
-    scratch.check_fan_outs(session.scratch, stage, released=True)
-    return exact_totals(session, stage, scratch, vault, query)
-
-
-def exact_totals(session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, query: VaultQuery) -> Exact:
-    """The stage's own query, then those of its measures apart."""
-    totals = _run_one(session, stage, scratch, vault, query, query.sql)
-    apart = {j: _run_one(session, stage, scratch, vault, query, sql) for j, sql in query.apart.items()}
-    return Exact(totals, apart)
+    return Exact([(each, _run_one(session, stage, scratch, vault, query, each)) for each in query.questions])
 
 
 def _run_one(
-    session: Session, stage: Stage, scratch: ScratchSql, vault: Vault, query: VaultQuery, sql: str
+    session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, query: VaultQuery, question: Question
 ) -> dict[str, Array]:
-    loads: dict[str, Columns | ArrowStream] = {
-        name: key_table_columns(values, type_) for name, (values, type_) in query.key_tables.items()
-    }
+    loads: dict[str, Columns | ArrowStream] = dict(query.tables)
     results = [session.scratch.query(scratch.relation(node)) for node in stage.loads]
     try:
         for index, result in enumerate(results):
             loads[f"load_{index}"] = result
-        return vault.run(sql, loads=loads)
+        expected = [(column.name, column.type, column.nullable) for column in question.columns]
+        return vault.run(question.sql, loads=loads, columns=expected)
     finally:
         for result in results:
             result.close()

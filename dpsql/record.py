@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dpsql.plan.stages import Key, Measure, Noise, ReleasePlan, Stage
+from collections.abc import Iterator
+
+from dpsql.plan.measurements import axes, is_chosen, shares
+from dpsql.plan.stages import Draw, Key, NoisyStage, ReleasePlan
 from dpsql.result import MeasurementReport, privacy_report
 from dpsql.version import VERSION
 
@@ -15,7 +18,6 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
     version: of the data, as the owner states it.
     """
     report = privacy_report(plan)
-    measures = [measure for stage in plan.stages for measure in stage.measures]
     return {
         "dataset": plan.dataset,
         "version": version,
@@ -23,28 +25,25 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
         "neighbours": NEIGHBOURS,
         "accounting": plan.accounting,
         "implementation": f"dpsql {VERSION}",
-        "measurements": [_measurement(*each) for each in zip(report.measurements, measures, strict=True)],
+        "measurements": [_measurement(m, plan.stages[m.stage]) for m in report.measurements],
         "stages": [_stage(stage) for stage in plan.stages],
         "threshold_units": report.threshold,
-        "noise": [
-            _noise(stage, measure, noise)
-            for stage in plan.stages
-            for measure, noise in zip(stage.measures, stage.noises, strict=True)
-            if noise.mechanism not in ("none", "exact")
-        ],
+        "noise": [event for stage in plan.stages for event in _events(stage)],
     }
 
 
-def _measurement(m: MeasurementReport, measure: Measure) -> dict[str, object]:
-    axis = measure.axis
+def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
+    found = () if m.position is None else axes(stage.measurements[m.position])
+    axis = found[0] if found else None
     return {
         "name": m.name,
         "mechanism": m.mechanism,
         "sensitivity": m.sensitivity,
+        "norm": m.norm,
         "scale": m.scale,
         "half_width_95": m.half_width,
-        "max_groups": m.max_groups,
-        "max_rows": m.max_rows,
+        "rows": m.rows,
+        "groups": m.groups,
         "lower": None if axis is None else float(axis.low * axis.step),
         "upper": None if axis is None else float(axis.high * axis.step),
         "bounds": m.because,
@@ -52,16 +51,17 @@ def _measurement(m: MeasurementReport, measure: Measure) -> dict[str, object]:
     }
 
 
-def _stage(stage: Stage) -> dict[str, object]:
-    threshold = stage.threshold
+def _stage(stage: NoisyStage) -> dict[str, object]:
+    selection = stage.selection
     return {
         "tables": list(stage.tables),
-        "max_groups": stage.bounding.max_groups,
-        "max_rows": stage.bounding.max_rows,
-        "caps": stage.bounding.because,
+        "rows": stage.limit.rows.most,
+        "groups": stage.limit.groups.most,
+        "limits": dict(stage.limit.said),
+        "because": stage.limit.because,
         "keys": [_key(key) for key in stage.keys],
-        "threshold_units": None if threshold is None else float(threshold.units),
-        "delta_keys": None if threshold is None else str(threshold.delta),
+        "threshold_units": None if selection is None else float(selection.units),
+        "delta_keys": None if selection is None else str(selection.delta),
         "min_units": stage.min_units,
     }
 
@@ -71,13 +71,26 @@ def _key(key: Key) -> dict[str, object]:
     return {"name": key.field.name, "public": public, "count": len(key.values or ()) or None, "because": key.because}
 
 
-def _noise(stage: Stage, measure: Measure, noise: Noise) -> dict[str, object]:
-    """On its own grid, in integers: per-group sensitivity and scale, and in how many groups one unit may show."""
-    return {
-        "mechanism": noise.mechanism,
-        "sensitivity": noise.sensitivity,
-        "scale": noise.scale,
-        "max_groups": stage.bounding.max_groups,
-        "epsilon": str(noise.epsilon),
-        "choices": measure.weight if measure.chosen else 1,
-    }
+def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
+    """What a tight total is reckoned from, in integers of each draw's own grid."""
+    if stage.selection is not None:
+        yield _event(stage.selection.draw, one_number=False)
+    for noised in stage.noised:
+        one, draw = noised.measurement, noised.draw
+        if draw.mechanism in ("none", "exact"):
+            continue
+        if is_chosen(one):
+            yield {"mechanism": "permute-and-flip", "epsilon": str(draw.epsilon), "choices": shares(one)}
+        elif draw.mechanism == "gaussian":
+            yield from (_event(each, one_number=False) for each in noised.draws)
+        else:
+            yield _event(draw, one_number=not stage.keys and len(noised.draws) == 1)
+
+
+def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
+    """Laplace noise on several numbers is recorded as something that is ε-private: that one draw with the whole shift
+    would be no better is not proved for shifts that are spread over several."""
+    if draw.mechanism == "laplace" and not one_number:
+        return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
+    found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
+    return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

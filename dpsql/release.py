@@ -6,33 +6,35 @@ dpsql.testing read it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.choosing import answer_exactly, bins_of, choose_all
+from dpsql.choosing import answer_exactly, choose_all, matrices
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
 from dpsql.mechanisms.order_statistics import choose_most
-from dpsql.plan.candidates import TopGroups
-from dpsql.plan.stages import Noise, Stage
+from dpsql.plan.measurements import Choice, Counted, Histogram, TopGroups, shares
+from dpsql.plan.ready import AllRows, Listed, Ready
+from dpsql.plan.stages import Draw, NoisyStage
 from dpsql.plan.transport import transported
+from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Question, VaultColumn, total
+from dpsql.privacy.calibrate import SELECTED_LIMIT
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 
 class Exact:
-    """The exact result of a stage's vault query. Opaque on purpose."""
+    """The exact answers of a stage's vault statements. Opaque on purpose."""
 
-    __slots__ = ("_apart", "_columns")
+    __slots__ = ("_answers",)
 
-    def __init__(self, columns: Mapping[str, Array], apart: Mapping[int, Mapping[str, Array]] | None = None) -> None:
-        self._columns = columns
-        self._apart = apart or {}
+    def __init__(self, answers: Sequence[tuple[Question, Mapping[str, Array]]]) -> None:
+        self._answers = tuple(answers)
 
     def __repr__(self) -> str:
         return "<exact totals, not shown>"
@@ -44,173 +46,185 @@ class Exact:
         raise TypeError("exact totals are not iterated")
 
 
-def columns_of(exact: Exact) -> Mapping[str, Array]:
-    """The totals themselves; for release and dpsql.testing alone."""
-    return exact._columns
-
-
-def apart_of(exact: Exact) -> Mapping[int, Mapping[str, Array]]:
-    """The answers of measures with a query of their own, by position; for release and dpsql.testing alone."""
-    return exact._apart
+def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]:
+    """The totals themselves, statement by statement; for release and dpsql.testing alone."""
+    return exact._answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noisy:
-    """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>` noisy integers."""
+    """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers."""
 
     stage: int
     columns: Mapping[str, Array]
     rows: int
 
 
-def release(exact: Exact, stage: Stage, *, noiseless: bool = False) -> Noisy:
-    """Add the plan's noise to every total and withhold rare private keys.
+# --- keys -------------------------------------------------------------------------------------------------------------
 
-    With public keys all keys are released, those without rows with zero before the noise. With private keys the unit
-    count of every key gets its noise first, unrounded; keys below the threshold go; only then is the rest drawn.
+
+def released_keys(exact: Exact, stage: NoisyStage) -> Ready:
+    """The private keys whose noisy votes reach the threshold, in key order; at most 2^20, those with the most noisy votes.
+
+    The stage is ready then: its groups are public from here on.
+    """
+    selection = stage.selection
+    if selection is None:
+        raise InternalError("private keys without a selection")
+    ((_, columns),) = answers_of(exact)
+    votes = add_noise(_integers(columns[VOTES.name]), selection.draw)
+    kept = np.flatnonzero(votes >= selection.at_least)
+    if len(kept) > SELECTED_LIMIT:
+        kept = np.sort(kept[np.argsort(-votes[kept], kind="stable")[:SELECTED_LIMIT]])
+    return _listed(columns, stage, kept)
+
+
+def all_keys_of(exact: Exact, stage: NoisyStage) -> Ready:
+    """Without noise: every key that occurs."""
+    ((_, columns),) = answers_of(exact)
+    count = len(next(iter(columns.values())))
+    return _listed(columns, stage, np.arange(count, dtype=np.int64))
+
+
+def _listed(columns: Mapping[str, Array], stage: NoisyStage, kept: Integers) -> Ready:
+    ordinals = _integers(columns[GROUP.name])[kept] if GROUP.name in columns else np.zeros(len(kept), dtype=np.int64)
+    public = _public_keys(stage, ordinals)
+    found = {
+        f"k{i}": public[f"k{i}"] if key.values is not None else columns[f"k{i}"][kept]
+        for i, key in enumerate(stage.keys)
+    }
+    return Ready(stage=stage, groups=Listed(found, len(kept)))
+
+
+# --- measurements -----------------------------------------------------------------------------------------------------
+
+
+def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
+    """Add the plan's noise to the totals of every group, those without rows among them (zero before the noise).
+
     noiseless: the plan is one of dpsql.testing.exact, which shows the groups that occur.
     """
-    if stage.is_empty:
-        return all_keys(stage)
+    if ready.stage.is_empty:
+        return all_keys(ready.stage)
     if noiseless:
-        return _without_noise(exact, stage)
-    if stage.public_keys:
-        return _public(exact, stage)
-    return _private(exact, stage)
+        return _without_noise(exact, ready)
+    stage, every = ready.stage, np.arange(ready.count, dtype=np.int64)
+    columns: dict[str, Array] = {}
+    for question, answer in answers_of(exact):
+        for j in question.answers:
+            one = stage.noised[j].measurement
+            if isinstance(one, TopGroups):
+                every = _top(_dense(answer, total(j, 0, exact=False), ready.count), one, stage.noised[j].draw)
+    for j, noised in enumerate(stage.noised):
+        one = noised.measurement
+        found = _answer_to(exact, j)
+        if isinstance(one, TopGroups):
+            continue
+        if found is None:  # nothing moves it
+            names = noised.columns(j)
+            columns |= {name: np.zeros(len(every), dtype=np.int64) for name in names}
+        elif isinstance(one, Choice):
+            chosen = choose_all(cells(found), every, one, noised.draw)
+            columns |= dict(zip(noised.columns(j, len(one.answers)), chosen, strict=True))
+        elif isinstance(one, Histogram):
+            bins = _bins(found, every, one)
+            noisy = add_noise(bins.ravel(), noised.draw).reshape(bins.shape)
+            columns |= {name: noisy[:, n] for n, name in enumerate(noised.columns(j, len(one.answers)))}
+        else:
+            for i, draw in enumerate(noised.draws):
+                totals = _dense(found, total(j, i, exact=False), ready.count)[every]
+                columns[f"m{j}_{i}"] = add_noise(totals, draw)
+    return Noisy(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
 
 
-def all_keys(stage: Stage) -> Noisy:
+def all_keys(stage: NoisyStage) -> Noisy:
     """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
-    for j, measure in enumerate(stage.measures):
-        columns |= {name: np.zeros(count, dtype=np.int64) for name in measure.columns(j)}
+    for j, noised in enumerate(stage.noised):
+        one = noised.measurement
+        names = noised.columns(j, len(one.answers)) if isinstance(one, Choice | Histogram) else noised.columns(j)
+        columns |= {name: np.zeros(count, dtype=np.int64) for name in names}
     return Noisy(stage=stage.number, columns=columns, rows=count)
 
 
-def _public(exact: Exact, stage: Stage) -> Noisy:
-    columns = columns_of(exact)
-    count = stage.combinations
-    at = _ordinals(columns, stage)
-    every = np.arange(count, dtype=np.int64) if stage.top is None else _top(columns, at, stage, stage.top)
-    released: dict[str, Array] = dict(_public_keys(stage, every))
-    for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
-        if measure.apart:
-            released |= _apart(exact, stage, j, every)
-        elif measure.summed:
-            totals = np.zeros(count, dtype=np.int64)
-            totals[at] = _integers(columns[f"m{j}"])
-            released[f"m{j}"] = add_noise(totals[every], noise)
-    return Noisy(stage=stage.number, columns=released, rows=len(every))
+def _answer_to(exact: Exact, j: int) -> Mapping[str, Array] | None:
+    return next((answer for question, answer in answers_of(exact) if j in question.answers), None)
 
 
-def _top(columns: Mapping[str, Array], at: Integers, stage: Stage, j: int) -> Integers:
-    """The groups that are released, in key order: chosen by the exact totals of the count that decides."""
-    candidates, noise = stage.measures[j].candidates, stage.noises[j]
-    assert candidates is not None and isinstance(candidates.question, TopGroups)
-    position, rounds = candidates.question.measure, candidates.question.count
-    totals = np.zeros((1, stage.combinations), dtype=np.int64)
-    totals[0, at] = _integers(columns[f"m{position}"])
-    sensitivity = stage.noises[position].sensitivity
-    return np.sort(choose_most(totals, rounds, epsilon=noise.epsilon / rounds, sensitivity=sensitivity)[0])
+def _top(scores: Integers, one: TopGroups, draw: Draw) -> Integers:
+    """The groups that are released, in key order: chosen by their exact counts."""
+    epsilon = draw.epsilon / shares(one)
+    return np.sort(choose_most(scores[np.newaxis, :], one.count, epsilon=epsilon, sensitivity=draw.reach)[0])
 
 
-def _apart(exact: Exact, stage: Stage, j: int, groups: Integers) -> dict[str, Array]:
-    """A measure with a query of its own, noisy, for groups by their places in the vault's answer."""
-    measure, noise, answer = stage.measures[j], stage.noises[j], apart_of(exact)[j]
-    if measure.chosen:
-        chosen = choose_all(answer, groups, measure, noise, stage)
-        return dict(zip(measure.columns(j), chosen, strict=True))
-    if measure.candidates is not None:
-        bins = bins_of(answer, groups, measure)
-        noisy = add_noise(bins.ravel(), noise).reshape(bins.shape)
-        return {name: noisy[:, n] for n, name in enumerate(measure.columns(j))}
-    return {f"m{j}": add_noise(_at(answer, groups), noise)}
+def _dense(answer: Mapping[str, Array], column: VaultColumn, count: int) -> Integers:
+    """A total for every group; 0 where the vault has none."""
+    at = _ordinals(answer, count)
+    totals = np.zeros(count, dtype=np.int64)
+    totals[at] = _integers(answer[column.name])
+    return totals
 
 
-def _at(answer: Mapping[str, Array], groups: Integers) -> Integers:
-    """The answer of each group; 0 where there is none."""
-    place, totals = _integers(answer["i"]), _integers(answer["m"])
-    order = np.argsort(place)
-    place, totals = place[order], totals[order]
-    found = np.searchsorted(place, groups)
-    hit = np.zeros(len(groups), dtype=bool)
-    inside = found < len(place)
-    hit[inside] = place[found[inside]] == groups[inside]
-    values = np.zeros(len(groups), dtype=np.int64)
-    values[hit] = totals[found[hit]]
-    return values
-
-
-def _ordinals(columns: Mapping[str, Array], stage: Stage) -> Integers:
-    """Where the vault's groups stand among all public keys; anything but a set of known keys is a bug, and stops here."""
-    at = _integers(columns["g"]) if stage.keys else np.zeros(len(columns["here"]), dtype=np.int64)
-    inside = bool(((at >= 0) & (at < stage.combinations)).all()) if len(at) else True
-    seen = np.zeros(stage.combinations, dtype=bool)
+def _ordinals(answer: Mapping[str, Array], count: int) -> Integers:
+    """Where the vault's groups stand among all of them; anything but a set of known groups is a bug, and stops here."""
+    at = _integers(answer[GROUP.name])
+    inside = bool(((at >= 0) & (at < count)).all()) if len(at) else True
+    seen = np.zeros(count, dtype=bool)
     if inside:
         seen[at] = True
     if not inside or np.count_nonzero(seen) != len(at):
-        raise InternalError("the vault answered for keys that are not the plan's")
+        raise InternalError("the vault answered for groups that are not the plan's")
     return at
 
 
-def _private(exact: Exact, stage: Stage) -> Noisy:
-    columns = columns_of(exact)
-    threshold = stage.threshold
-    if threshold is None:
-        raise InternalError("private keys without a threshold")
-    unit_noise = stage.noises[threshold.measure]
-    units = add_noise(_integers(columns[f"m{threshold.measure}"]), unit_noise)
-    kept = np.flatnonzero(units >= threshold.at_least)
-    released: dict[str, Array] = {}
-    ordinals = _integers(columns["g"])[kept] if "g" in columns else np.zeros(len(kept), dtype=np.int64)
-    public = _public_keys(stage, ordinals)
-    for i, key in enumerate(stage.keys):
-        released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][kept]
-    for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
-        if measure.apart:
-            released |= _apart(exact, stage, j, kept)
-        elif j == threshold.measure:
-            released[f"m{j}"] = units[kept]
-        else:
-            released[f"m{j}"] = add_noise(_integers(columns[f"m{j}"])[kept], noise)
-    return Noisy(stage=stage.number, columns=released, rows=len(kept))
+def cells(answer: Mapping[str, Array]) -> tuple[Integers, Integers, Integers]:
+    """Groups, candidates and weights."""
+    group, candidate, weight = (_integers(answer[c.name]) for c in (GROUP, CANDIDATE, WEIGHT))
+    return group, candidate, weight
 
 
-def _without_noise(exact: Exact, stage: Stage) -> Noisy:
+def _bins(answer: Mapping[str, Array], groups: Integers, one: Counted) -> Integers:
+    """Groups x bins, as the vault counted them."""
+    return np.concatenate(list(matrices(cells(answer), groups, one.candidates)) or [_no_rows(one)])
+
+
+def _no_rows(one: Counted) -> Integers:
+    return np.zeros((0, one.candidates.count), dtype=np.int64)
+
+
+def _without_noise(exact: Exact, ready: Ready) -> Noisy:
     """Exact mode: the groups that occur (without keys, the one group), totals as text."""
-    columns = columns_of(exact)
-    count = len(columns["here"])
-    order = np.arange(count)
-    if stage.public_keys and stage.keys:
-        order = np.argsort(_integers(columns["g"]), kind="stable")
-    ordinals = _integers(columns["g"])[order] if "g" in columns else np.zeros(count, dtype=np.int64)
-    public = _public_keys(stage, ordinals)
-    released: dict[str, Array] = {}
-    for i, key in enumerate(stage.keys):
-        released[f"k{i}"] = public[f"k{i}"] if key.values is not None else columns[f"k{i}"][order]
-    places = ordinals if stage.public_keys else order
-    for j, measure in enumerate(stage.measures):
-        if measure.kind == "groups":
+    stage = ready.stage
+    (_, occurring), *_ = answers_of(exact)
+    places = np.sort(_integers(occurring[GROUP.name]))
+    if isinstance(ready.groups, AllRows):
+        places = np.zeros(1, dtype=np.int64)
+    released = _keys(ready, places)
+    for j, noised in enumerate(stage.noised):
+        one, found = noised.measurement, _answer_to(exact, j)
+        if isinstance(one, TopGroups):
             continue  # every group is shown, and the statement's own LIMIT is exact
-        if measure.candidates is not None:
-            answers = answer_exactly(apart_of(exact)[j], places, measure)
-            released |= dict(zip(measure.columns(j), answers, strict=True))
-        elif measure.apart:
-            found = _at(apart_of(exact)[j], places).tolist()
-            released[f"m{j}"] = np.array([*map(str, found), None], dtype=object)[:-1]
-        else:
-            released[f"m{j}"] = columns[f"m{j}"][order]
-    return Noisy(stage=stage.number, columns=released, rows=count)
+        assert found is not None
+        if isinstance(one, Choice | Histogram):
+            answers = answer_exactly(cells(found), places, one)
+            released |= dict(zip(noised.columns(j, len(one.answers)), answers, strict=True))
+            continue
+        by_group = {int(g): row for row, g in enumerate(_integers(found[GROUP.name]))}
+        for i in range(len(noised.draws)):
+            column = found[total(j, i, exact=True).name]
+            texts = [column[by_group[g]] if g in by_group else "0" for g in places.tolist()]
+            released[f"m{j}_{i}"] = np.array([*texts, None], dtype=object)[:-1]
+    return Noisy(stage=stage.number, columns=released, rows=len(places))
 
 
-def add_noise(totals: Integers, noise: Noise) -> Integers:
+def add_noise(totals: Integers, draw: Draw) -> Integers:
     """Totals plus one draw each. Totals are within 2^62 and noise within 2^40, so int64 holds the sum."""
-    match noise.mechanism:
+    match draw.mechanism:
         case "laplace":
-            return totals + discrete_laplace(noise.scale, len(totals))
+            return totals + discrete_laplace(draw.scale, len(totals))
         case "gaussian":
-            return totals + discrete_gaussian(noise.scale, len(totals))
+            return totals + discrete_gaussian(draw.scale, len(totals))
         case "none":
             return np.zeros(len(totals), dtype=np.int64)
         case _:
@@ -223,7 +237,14 @@ def _integers(values: Array) -> Integers:
     return np.asarray(values, dtype=np.int64)
 
 
-def _public_keys(stage: Stage, ordinals: Integers) -> dict[str, Array]:
+def _keys(ready: Ready, places: Integers) -> dict[str, Array]:
+    """The key columns of groups by their places."""
+    if isinstance(ready.groups, Listed):
+        return {name: column[places] for name, column in ready.groups.columns.items()}
+    return _public_keys(ready.stage, places)
+
+
+def _public_keys(stage: NoisyStage, ordinals: Integers) -> dict[str, Array]:
     """The values of the public keys at combined ordinals; the last key varies fastest."""
     if stage.is_empty:
         nothing = np.zeros(0, dtype=np.int64)

@@ -14,10 +14,22 @@ from dpsql.accounting.account import Amount
 from dpsql.accounting.loss import Cost
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
-from dpsql.plan.candidates import WEIGHT, MostFrequent, Quantiles, TopGroups
-from dpsql.plan.stages import Measure, Noise, ReleasePlan, Stage
-from dpsql.privacy.calibrate import half_width
-from dpsql.privacy.intervals import bins_of
+from dpsql.plan.balls import FULL, Norm
+from dpsql.plan.candidates import MostFrequent, Quantiles
+from dpsql.plan.measurements import (
+    Choice,
+    Measurement,
+    RowMoments,
+    RowTotal,
+    TopGroups,
+    UnitTotal,
+    is_chosen,
+    shares,
+    step_of,
+)
+from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
+from dpsql.privacy.calibrate import KEYS, half_width
+from dpsql.privacy.intervals import bins_of, measured_columns, noise_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -61,10 +73,13 @@ def amount_report(amount: Amount) -> CostReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasurementReport:
-    """One noisy number per group; or a choice among candidates, whose figures are in rows.
+    """One vector of noisy numbers, or a choice among candidates, whose figures are in rows; or (name "keys", position None)
+    the selection of private keys, in units.
 
-    sensitivity: the most one unit changes one group by; scale: b of Laplace or σ of Gaussian noise; half_width: of its
-    95 % interval (a choice: of its rank). All in the user's units.
+    sensitivity: the most one unit moves it by, over all groups together, in `norm`; scale: b of Laplace or σ of Gaussian
+    noise; half_width: of a number's 95 % interval (a choice: of its rank). All in the user's units. A mean is measured by
+    two numbers, its ends: sensitivity and scale are theirs, half_width that of the sum less the middle of the bounds.
+    rows: what a unit counts at most over all groups, in rows; groups: in how many it counts as one.
     """
 
     name: str
@@ -73,10 +88,12 @@ class MeasurementReport:
     scale: float
     half_width: float
     epsilon: float
-    max_groups: int
-    max_rows: int
+    rows: int
+    groups: int
+    norm: Norm = 1
     because: str = ""
     stage: int = 0
+    position: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +149,7 @@ class Intervals(Mapping[str, float]):
 
 
 NO_INTERVALS = Intervals({})
+LEVEL = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -163,8 +181,7 @@ class Privacy:
         for m in self.measurements:
             lines.append(
                 f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}{_rows(m)} "
-                f"(one {self.unit} changes a group by at most {m.sensitivity:.6g}, in at most {m.max_groups} "
-                f"group{'s' if m.max_groups != 1 else ''})"
+                f"(one {self.unit} changes {_all(m)} by at most {m.sensitivity:.6g})"
             )
         if self.threshold is not None:
             lines.append(f"  keys of fewer than about {self.threshold:.0f} units are withheld")
@@ -176,20 +193,21 @@ def _rows(m: MeasurementReport) -> str:
     return " rows" if m.mechanism == "permute-and-flip" else ""
 
 
+def _all(m: MeasurementReport) -> str:
+    """What the sensitivity is said of."""
+    return "all groups together" if m.norm == 1 else "the root of the squares over all groups"
+
+
 def privacy_report(
     plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = (), half_widths: Intervals | None = None
 ) -> Privacy:
     """half_widths: of the released rows; without them those that the plan alone says."""
-    thresholds = [float(s.threshold.units) for s in plan.stages if s.threshold is not None]
+    thresholds = [float(s.selection.units) for s in plan.stages if s.selection is not None]
     return Privacy(
         cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
         unit=plan.unit,
         dataset=plan.dataset,
-        measurements=tuple(
-            _measurement(stage, measure, noise)
-            for stage in plan.stages
-            for measure, noise in zip(stage.measures, stage.noises, strict=True)
-        ),
+        measurements=tuple(report for stage in plan.stages for report in _reports(stage)),
         threshold=max(thresholds) if thresholds else None,
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
@@ -198,41 +216,72 @@ def privacy_report(
     )
 
 
-def _measurement(stage: Stage, measure: Measure, noise: Noise) -> MeasurementReport:
-    step = (
-        Fraction(1)
-        if measure.kind == "groups"
-        else Fraction(1, WEIGHT)
-        if measure.chosen
-        else measure.step * noise.grid
-    )
+def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
+    if stage.selection is not None:
+        draw, unit = stage.selection.draw, Fraction(1, 2**stage.selection.bits)
+        yield _report(stage, KEYS, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
+    for j, noised in enumerate(stage.noised):
+        one, draw = noised.measurement, noised.draw
+        unit = _unit(noised) * draw.grid / FULL
+        reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
+        if is_chosen(one):
+            scale, width = _scale(one, draw) * unit, _half_width(one, draw) * unit
+        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
+            shown = measured_columns(stage)[one.first.id]
+            width = noise_width(shown.answer, shown.draws, LEVEL)
+            if noised.form == "centred":
+                unit = _unit(noised) * noised.draws[1].grid / FULL
+                reach, scale = noised.draws[1].reach * unit, noised.draws[1].scale * unit
+        yield _report(stage, one.name, draw, reach, scale, width, because=one.because, position=j)
+
+
+def _report(
+    stage: NoisyStage,
+    name: str,
+    draw: Draw,
+    reach: Fraction,
+    scale: Fraction,
+    width: Fraction,
+    *,
+    because: str = "",
+    position: int | None = None,
+) -> MeasurementReport:
     return MeasurementReport(
-        name=measure.name,
-        sensitivity=float(measure.sensitivity * (step if measure.chosen else measure.step)),
-        mechanism=noise.mechanism,
-        scale=float(_scale(measure, noise, stage) * step),
-        half_width=float(_half_width(measure, noise, stage) * step),
-        epsilon=float(noise.epsilon),
-        max_groups=stage.bounding.max_groups,
-        max_rows=stage.bounding.max_rows,
-        because=measure.because,
+        name=name,
+        sensitivity=float(reach),
+        mechanism=draw.mechanism,
+        scale=float(scale),
+        half_width=float(width),
+        epsilon=float(draw.epsilon),
+        rows=stage.limit.rows.most,
+        groups=stage.limit.groups.most,
+        norm=draw.norm,
+        because=because,
         stage=stage.number,
+        position=position,
     )
 
 
-def _scale(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
+def _unit(noised: Noised) -> Fraction:
+    """One full-weight piece in the user's units; of what is chosen one row. Three ends are about 2H times two."""
+    match noised.measurement:
+        case RowTotal() | UnitTotal() as one:
+            return step_of(one.piece)
+        case RowMoments() as one:
+            return one.axis.step / 2 / (2 * one.axis.half if len(noised.draws) == 3 and noised.form == "ends" else 1)
+        case _:
+            return Fraction(1)
+
+
+def _scale(one: Measurement, draw: Draw) -> Fraction:
     """Of a choice: what an error in its score is weighed against, in weights; half of that where all scores move in one
     direction (choose_most)."""
-    if measure.candidates is None or not measure.chosen:
-        return Fraction(noise.scale)
-    question = measure.candidates.question
-    groups = 1 if measure.kind == "groups" else stage.bounding.max_groups
-    each = noise.epsilon / question.levels / groups
-    directions = 1 if isinstance(question, MostFrequent | TopGroups) else 2
-    return Fraction(0) if each == 0 else directions * noise.sensitivity / each
+    each = draw.epsilon / shares(one)
+    rising = isinstance(one, TopGroups) or (isinstance(one, Choice) and isinstance(one.question, MostFrequent))
+    return Fraction(0) if each == 0 else (1 if rising else 2) * draw.reach / each
 
 
-def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
+def _half_width(one: Measurement, draw: Draw) -> Fraction:
     """Of a choice: by how many rows its rank is off at most, with probability 95 %.
 
     Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: permute-and-flip is never farther
@@ -243,14 +292,16 @@ def _half_width(measure: Measure, noise: Noise, stage: Stage) -> Fraction:
     Lemma: the rank of one quantile a = p/d is off by at most max(a, 1−a) times that. Proof: its score is d times a distance
     of ranks, and is weighed against max(p, d−p) times the sensitivity (mechanisms/order_statistics).
     """
-    if measure.candidates is None or not measure.chosen:
-        return Fraction(half_width(noise))
-    question, count = measure.candidates.question, measure.candidates.count
-    rounds, part = 1, Fraction(1)
-    if isinstance(question, Quantiles):
-        rounds, count = question.levels, count * question.spread
-        part = max(question.fractions[0], 1 - question.fractions[0]) if rounds == 1 else part
-    return part * rounds * _scale(measure, noise, stage) * Fraction(math.log(count * rounds / 0.05))
+    rounds, part, count = 1, Fraction(1), 1
+    match one:
+        case TopGroups():
+            count = one.groups
+        case Choice():
+            count = one.candidates.count
+            if isinstance(one.question, Quantiles):
+                rounds, count = one.question.levels, count * one.question.spread
+                part = max(one.question.fractions[0], 1 - one.question.fractions[0]) if rounds == 1 else part
+    return part * rounds * _scale(one, draw) * Fraction(math.log(count * rounds / 0.05))
 
 
 def unnamed(plan: ReleasePlan) -> frozenset[int]:
@@ -283,14 +334,9 @@ def _width(node: Node, id_: int, plan: ReleasePlan) -> Fraction | None:
             return None
 
 
-def _released_width(stage: Stage, id_: int) -> Fraction | None:
+def _released_width(stage: NoisyStage, id_: int) -> Fraction | None:
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr
-    if not isinstance(shown, Column):
-        return None
-    for measure, noise in zip(stage.measures, stage.noises, strict=True):
-        ids = {f.id for f in (measure.real, measure.whole, *measure.more)}
-        if shown.id in ids and not measure.chosen:
-            return half_width(noise) * measure.step * noise.grid
-    return None
+    found = measured_columns(stage).get(shown.id) if isinstance(shown, Column) else None
+    return None if found is None else noise_width(found.answer, found.draws, LEVEL)

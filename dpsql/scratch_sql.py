@@ -15,7 +15,7 @@ from dpsql.ir.nodes import Loaded, Node, Noisy, Scan, UserTable, walk
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
-from dpsql.plan.stages import FAN_OUT_LIMIT, ReleasePlan, Stage
+from dpsql.plan.stages import FAN_OUT_LIMIT, NoisyStage, ReleasePlan
 from dpsql.release import Noisy as NoisyRows
 from dpsql.session import USER, Session
 
@@ -64,7 +64,7 @@ class ScratchSql:
         """A digest of the rows of each of the user's tables, in whatever order they stand."""
         return {table: _digest(scratch, dialect.identifier(USER + table)) for table in tables}
 
-    def check_fan_outs(self, scratch: Scratch, stage: Stage, *, released: bool) -> None:
+    def check_fan_outs(self, scratch: Scratch, stage: NoisyStage, *, released: bool) -> None:
         """Refuse joins in which one private row can meet more than FAN_OUT_LIMIT public rows: they would make running out
         of memory a thing the data decides. What holds no released rows is counted when the plan is made, the rest
         (released=True) when its rows are there."""
@@ -90,7 +90,7 @@ class ScratchSql:
         with closing(scratch.query(f"SELECT coalesce(max(met), 0) AS most FROM ({counted}) AS t")) as result:
             return int(result.fetchall()[0][0])
 
-    def load(self, scratch: Scratch, stage: Stage, rows: NoisyRows) -> None:
+    def load(self, scratch: Scratch, stage: NoisyStage, rows: NoisyRows) -> None:
         if stage.number in self.loaded:
             return
         types = noisy_columns(stage, exact=self.plan.exact)
@@ -124,7 +124,7 @@ class ScratchSql:
             case Loaded():
                 raise AssertionError("only the vault reads loaded rows")
 
-    def _source(self, stage: Stage, empty: bool) -> str:
+    def _source(self, stage: NoisyStage, empty: bool) -> str:
         if not empty:
             return dialect.identifier(self._table(stage.number))
         columns = noisy_columns(stage, exact=self.plan.exact) or {"one": "BIGINT"}

@@ -24,8 +24,7 @@ from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.catalog_ledger import open_ledger
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
@@ -34,9 +33,10 @@ from dpsql.engine.temporary import TemporaryFolder, place_from
 from dpsql.engine.vault import Vault
 from dpsql.errors import InterfaceError, SourceError, SqlError
 from dpsql.file_access import restricted_error
-from dpsql.ir.nodes import Scan
+from dpsql.ir.nodes import Filter, Project, Scan, walk
 from dpsql.plan.render.clean import cleaned
-from dpsql.plan.render.keys import as_key
+from dpsql.plan.render.keys import travelled
+from dpsql.plan.stages import Stage
 from dpsql.plan.transport import is_text
 from dpsql.privacy.settings import MechanismChoice, QuerySettings
 from dpsql.sql.bind.context import Ids
@@ -113,6 +113,7 @@ class Session(Sealed):
             split=weights,
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
+            proof=(shown := said.get("proof")) is not None and bool(shown.value),
             exact=self.exact,
         )
 
@@ -136,6 +137,14 @@ class Session(Sealed):
         """Whether new noise is asked, and paid, for what was answered before."""
         said = statement.options.get("fresh")
         return self.defaults.fresh if said is None else bool(said.value)
+
+    def keeps_rows(self, stage: Stage) -> bool:
+        """Whether the vault must store a stage's rows to read them twice: unless all its tables are one snapshot (frames,
+        and databases inside a transaction) and its rows are cheap to make again."""
+        nodes = list(walk(stage.source.node))
+        cheap = all(isinstance(node, Scan | Filter | Project) for node in nodes)
+        tables = [node.table for node in nodes if isinstance(node, Scan)]
+        return not cheap or not all(self.vault().is_snapshot(table) for table in tables)
 
     @property
     def repeats_are_free(self) -> bool:
@@ -249,7 +258,7 @@ class Session(Sealed):
         loaded = self.load_public(table)
         value = f'"{position}"'
         if not is_text(declared.type):
-            value = as_key(value, declared.type)
+            value = travelled(value, declared.type)
         with closing(self.scratch.query(f'SELECT DISTINCT {value} FROM "{loaded}"')) as result:
             return tuple(row[0] for row in result.fetchall())
 

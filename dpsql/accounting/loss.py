@@ -77,13 +77,9 @@ def _exact_text(text: str) -> Fraction:
         raise ValueError(f"{text[:40]!r} is not a finite number") from None
 
 
-def rho_of_laplace(epsilon: Fraction, max_groups: int) -> Fraction:
-    """The zCDP of one Laplace or permute-and-flip measurement of `epsilon` over max_groups groups: epsilon^2/(2*L0).
-
-    Proof. One group's noise is (epsilon/L0)-DP, hence (epsilon/L0)^2/2-zCDP; a unit reaches at most L0 groups, and zCDP
-    adds up over them: L0*(epsilon/L0)^2/2.
-    """
-    return epsilon * epsilon / (2 * max_groups)
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """The zCDP of anything that is epsilon-DP: epsilon^2/2 (Bun, Steinke 2016, Proposition 3.3)."""
+    return epsilon * epsilon / 2
 
 
 def rho_of_gaussian(mu: Fraction) -> Fraction:

@@ -49,22 +49,23 @@ class Event:
 def events(found: Iterable[Release]) -> Counter[Event]:
     """Every draw of every charge that was not voided, whether or not its run got as far.
 
-    Lemma: a measurement over L0 groups is no worse than L0 independent draws, each at its full sensitivity. Proof: a unit
-    changes at most L0 groups, each by at most the sensitivity; one draw's hockey-stick divergence grows with its shift,
-    and products of dominated pairs are dominated.
+    Each record says what its draws are: noise on one number, Gaussian noise on a vector (as good as on one number that
+    changes by the vector's norm), or something that is epsilon-private. Records from before balls say in how many groups
+    (L0) a unit shows: such a measurement is no worse than L0 independent draws, each at its full sensitivity. Proof: one
+    draw's hockey-stick divergence grows with its shift, and products of dominated pairs are dominated.
     """
     drawn: Counter[Event] = Counter()
     for one in found:
         if one.state == VOID:
             continue
         for noise in one.record.get("noise", []):
-            drawn[_event(noise)] += int(noise["max_groups"]) * int(noise["choices"])
+            drawn[_event(noise)] += int(noise.get("max_groups", 1)) * int(noise.get("choices", 1))
     return drawn
 
 
 def _event(noise: Mapping[str, Any]) -> Event:
-    if noise["mechanism"] == "permute-and-flip":
-        share = Fraction(noise["epsilon"]) / int(noise["choices"]) / int(noise["max_groups"])
+    if noise["mechanism"] in ("permute-and-flip", "pure"):
+        share = Fraction(noise["epsilon"]) / int(noise.get("choices", 1)) / int(noise.get("max_groups", 1))
         return Event(mechanism="choice", epsilon=share)
     return Event(mechanism=noise["mechanism"], sensitivity=int(noise["sensitivity"]), scale=int(noise["scale"]))
 

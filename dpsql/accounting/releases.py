@@ -155,12 +155,19 @@ def _rows(one: Release) -> Iterable[Sequence[str]]:
             str(m["mechanism"]),
             f"{m['scale']:.6g}",
             f"{m['half_width_95']:.6g}",
-            f"{m['max_groups']} groups, {m['max_rows']} rows",
+            _limits(m),
             _bounds(m),
             f"{threshold:.1f}" if first and threshold is not None else "",
             f"{float(one.cost.epsilon):.6g}" if first else "",
             f"{float(one.cost.delta):.6g}" if first else "",
         )
+
+
+def _limits(m: Mapping[str, Any]) -> str:
+    """What of one unit counts; older records say it of each group."""
+    if "max_groups" in m:
+        return f"{m['max_groups']} groups, {m['max_rows']} rows in each"
+    return f"{m['rows']} rows in all, {m['groups']} groups"
 
 
 def _bounds(m: Mapping[str, Any]) -> str:

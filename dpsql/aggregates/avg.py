@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpsql.aggregates.model import Aggregate
-from dpsql.domain.types import NULL, REAL, Kind, Type
+from dpsql.domain.types import REAL, Kind, Type
 from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Expr, Literal
-from dpsql.privacy.measuring import Measuring, ends, number, real
+from dpsql.ir.expr import AggregateCall, Expr
+from dpsql.privacy import moments
+from dpsql.privacy.measuring import Measuring
 from dpsql.sql import functions
 
 
@@ -21,7 +20,7 @@ def result(args: tuple[Expr, ...]) -> Type:
 
 
 def _measure(call: AggregateCall, ask: Measuring) -> Expr:
-    """clamp(mid + noisy centred sum / greatest(noisy count, 1), low, high)."""
+    """clamp(mid + noisy centred sum / greatest(noisy count, 1), low, high): both from one measurement."""
     if call.distinct:
         raise Refused(
             "AVG(DISTINCT …) is not answered",
@@ -39,21 +38,13 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
             why="It is a centred sum over a count, and each has its own bound.",
             fix="Write SUM(x, contribution_bounds_per_group => (low, high)) / COUNT(x).",
         )
-    centred, count = ask.centred(arg, call.where), ask.rows(arg, where=call.where)
-    low, high = ends(centred)
-    divisor = functions.make("greatest", (real(count), number(Fraction(1))), at=None)
-    offset = functions.make("divide", (real(centred), divisor), at=None)
-    mean = functions.make("add", (number((low + high) / 2), offset), at=None)
-    clamped = functions.make("least", (functions.make("greatest", (mean, number(low)), at=None), number(high)), at=None)
-    # without noise a group may have nothing to average: NULL, which LEAST and GREATEST would swallow
-    nothing = functions.make("is_null", (real(centred),), at=None)
-    return functions.make("case", (nothing, Literal(None, NULL), clamped), at=None)
+    return moments.Moments(ask.mean(arg, call.where)).mean
 
 
 AVG = Aggregate(
     name="avg",
     signature="AVG(x)",
-    doc="Mean of a bounded number: its centred sum over its count, clamped to the bounds.",
+    doc="Mean of a bounded number: its sum over its count, measured as one, clamped to the bounds.",
     result=result,
     measure=_measure,
     order=0,

@@ -6,7 +6,7 @@ from dpsql.aggregates.model import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Expr, place
-from dpsql.privacy.measuring import Measuring, whole
+from dpsql.privacy.measuring import Measuring
 from dpsql.sql import functions
 
 COUNTED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
@@ -21,7 +21,7 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
         return _distinct(call, ask)
     if len(call.args) > 1:
         raise Refused("COUNT takes one argument", code=105, at=call.at, fix="Write COUNT(x) or COUNT(*).")
-    return whole(ask.rows(*call.args, where=call.where, at_most=_at_most(call)))
+    return ask.rows(*call.args, where=call.where, at_most=_at_most(call)).whole.column()
 
 
 def _at_most(call: AggregateCall) -> int | None:
@@ -42,11 +42,11 @@ def _at_most(call: AggregateCall) -> int | None:
 
 def _distinct(call: AggregateCall, ask: Measuring) -> Expr:
     if len(call.args) == 1 and ask.is_unit(call.args[0]):
-        return whole(ask.units(call.where))
+        return ask.units(call.where).whole.column()
     for arg in call.args:
         if arg.type.kind not in COUNTED:
             raise SqlError(f"{arg.type} cannot be counted", code=105, at=place(arg) or call.at, fix="Name a column.")
-    return whole(ask.distinct(call.args, call.where))
+    return ask.distinct(call.args, call.where).whole.column()
 
 
 def _condition(args: tuple[Expr, ...]) -> Type:
@@ -60,14 +60,14 @@ def _count_if(call: AggregateCall, ask: Measuring) -> Expr:
     if call.distinct:
         raise Refused("COUNT_IF(DISTINCT …) has no meaning", code=132, at=call.at, fix="Write COUNT_IF(x > 10).")
     where = condition if call.where is None else functions.make("and", (call.where, condition), at=None)
-    return whole(ask.rows(where=where))
+    return ask.rows(where=where).whole.column()
 
 
 COUNT = Aggregate(
     name="count",
     signature="COUNT(*), COUNT(x), COUNT(DISTINCT x, …)",
-    doc="Rows, rows where x is not NULL, or different values. At most max_rows rows or values of one person count in a "
-    "group; COUNT(DISTINCT unit) counts people.",
+    doc="Rows, rows where x is not NULL, or different values. At most rows_per_unit rows or values of one person count, "
+    "over all groups; COUNT(DISTINCT unit) counts people.",
     result=_result,
     measure=_measure,
 )

@@ -53,7 +53,7 @@ HISTOGRAM = Aggregate(
     name="histogram",
     signature="HISTOGRAM(x), HISTOGRAM(x, n), HISTOGRAM(x, [10, 20, 50])",
     doc="Rows for each public value, for n bins of one width over the bounds, or up to each of the numbers given. A "
-    "person's rows over all bins count at most max_rows, so all bins together cost what one count costs.",
+    "person's rows over all bins count at most rows_per_unit, so all bins together cost what one count costs.",
     result=_result,
     measure=_measure,
 )

@@ -10,7 +10,7 @@ from dpsql.aggregates.model import Aggregate, numbers, plain
 from dpsql.domain.types import BIGINT
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring, number, real, whole
+from dpsql.privacy.measuring import Measuring, number
 
 Measure = Callable[[AggregateCall, Measuring], Expr]
 
@@ -33,13 +33,7 @@ def _intercept(call: AggregateCall, ask: Measuring) -> Expr:
 
 def _mean_of(ask: Measuring, arg: Expr, other: Expr, call: AggregateCall) -> Expr:
     """AVG over the rows where both are there."""
-    axis = ask.moment_axis(arg)
-    first, count = ask.centred_on(axis, other, where=call.where), ask.rows(arg, other, where=call.where)
-    rows = moments.call("greatest", real(count), number(Fraction(1)))
-    low, high = axis.low * axis.step, axis.high * axis.step
-    mean = moments.call("add", number((low + high) / 2), moments.call("divide", real(first), rows))
-    bounded = moments.between(mean, number(low), number(high))
-    return moments.null_unless(moments.call("is_not_null", real(first)), bounded)
+    return moments.mean_beside(ask, arg, other, where=call.where).mean
 
 
 def _r2(call: AggregateCall, ask: Measuring) -> Expr:
@@ -48,7 +42,7 @@ def _r2(call: AggregateCall, ask: Measuring) -> Expr:
 
 
 def _count(call: AggregateCall, ask: Measuring) -> Expr:
-    return whole(ask.rows(*call.args, where=call.where))
+    return ask.rows(*call.args, where=call.where).whole.column()
 
 
 def _avgx(call: AggregateCall, ask: Measuring) -> Expr:

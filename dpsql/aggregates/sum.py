@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpsql.aggregates.model import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
-from dpsql.privacy.measuring import Measuring, ends, number, real, whole
+from dpsql.privacy.measuring import Measuring
 from dpsql.sql import functions
 
 
@@ -40,23 +38,14 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
         )
     (arg,) = call.args
     bounds = contribution_bounds(call)
-    if bounds is not None or not ask.has("centred", arg, call.where):
-        return whole(ask.total(arg, call.where, bounds, call.at))
-    # AVG(x) is measured too: mid·count + the centred sum says the same and needs no share of ε
-    centred, count = ask.centred(arg, call.where), ask.rows(arg, where=call.where)
-    middle = sum(ends(centred), Fraction(0)) / 2
-    product = functions.make("multiply", (number(middle), real(count)), at=None)
-    whole_sum = functions.make("add", (product, real(centred)), at=None)
-    if call.type.kind is Kind.REAL:
-        return whole_sum
-    return functions.make("try_cast", (whole_sum,), at=None, to=call.type)
+    return ask.total(arg, call.where, bounds, call.at).whole.column()
 
 
 SUM = Aggregate(
     name="sum",
     signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
-    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past max_rows are scaled down. "
-    "Or bound what a person adds in all: the one with less noise is used, as EXPLAIN says.",
+    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past rows_per_unit count "
+    "less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
     result=result,
     measure=_measure,
     order=2,

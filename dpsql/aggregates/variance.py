@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dpsql.aggregates.model import Aggregate, numbers, plain
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring, real
+from dpsql.privacy.measuring import Measuring
 
 
 def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, Measuring], Expr]:
@@ -16,7 +16,7 @@ def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, Measuring
         found = moments.moments(ask, call.args[0], where=call.where)
         value = moments.null_unless(found.present, found.variance)
         if sample:
-            value = moments.of_sample(value, real(found.count))
+            value = moments.of_sample(value, found.count)
         return moments.call("sqrt", value) if root else value
 
     return measure

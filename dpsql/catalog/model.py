@@ -11,9 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from dpsql.domain.facts import Atom
 from dpsql.domain.interval import EVERYTHING, Interval
-from dpsql.domain.types import Type
+from dpsql.domain.types import Atom, Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,7 @@ from fractions import Fraction
 from dpsql.catalog.reading import Reader, described, did_you_mean, has_surrogate, quoted
 from dpsql.catalog.tree import Scalar, Tree, Unreadable
 from dpsql.catalog.yaml_text import moment
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Kind, Type, decimal, integer_range
+from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Atom, Kind, Type, decimal, integer_range
 
 TYPES = {"boolean": BOOLEAN, "integer": BIGINT, "real": REAL, "date": DATE, "timestamp": TIMESTAMP, "text": TEXT}
 TYPE_WORDS = "boolean, integer, decimal(p, s), real, date, timestamp, text"

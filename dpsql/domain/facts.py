@@ -1,7 +1,7 @@
-"""What inference knows about one column or expression: its Domain.
+"""What inference expects of one column or expression: its Domain.
 
-Nothing in a Domain is believed by the release (values are clamped, foreign keys dropped), so a wrong rule biases and
-cannot leak.
+Nothing in a Domain is believed: values are clamped, foreign keys dropped, and whether an expression can fail is decided
+by what its columns are by definition (domain/ranges.py). So a wrong rule biases an answer or refuses it, and cannot leak.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.domain.interval import EVERYTHING, Interval, intersect
+from dpsql.domain.types import Atom as Atom
 from dpsql.domain.types import Kind, Type
-
-# A value as the planner holds it: booleans as bool, integers as int, dates as days and timestamps as microseconds since
-# 1970 (int), decimals as Fraction, reals as float, text as str; None is NULL.
-Atom = bool | int | Fraction | float | str | None
 
 KEY_LIMIT = 1_000_000
 
@@ -36,12 +33,14 @@ class Domain:
     keys: tuple[Atom, ...] | None = None
     integral: bool = False
     because: str = ""
-    # What is known before any WHERE: an engine may evaluate an expression on rows that a filter will drop, so only this
-    # may prove that it cannot raise. None: nothing was narrowed.
-    before: Domain | None = field(default=None, compare=False, repr=False)
 
     def but(self, **changes: object) -> Domain:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]  # field names are checked at run time
+
+    def or_null(self) -> Domain:
+        """The same, or NULL: NULL is among the keys then."""
+        keys = self.keys if self.keys is None or None in self.keys else (*self.keys, None)
+        return dataclasses.replace(self, nullable=True, keys=keys)
 
     @property
     def is_integral(self) -> bool:

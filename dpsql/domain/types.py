@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from fractions import Fraction
+
+# A value as the planner holds it: booleans as bool, integers as int, dates as days and timestamps as microseconds since
+# 1970 (int), decimals as Fraction, reals as float, text as str; None is NULL.
+Atom = bool | int | Fraction | float | str | None
 
 
 class Kind(enum.Enum):

@@ -18,7 +18,7 @@ import duckdb
 from dpsql.engine.quoting import quote_list, quote_text
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.temporary import TemporaryFolder
-from dpsql.errors import SourceError
+from dpsql.errors import InternalError, SourceError
 
 PINS = (
     # No code or secrets from elsewhere.
@@ -50,6 +50,19 @@ PINS = (
     ("disabled_optimizers", "'window_self_join'"),
     # A file's footer is read once, not once per query.
     ("parquet_metadata_cache", "true"),
+)
+
+
+# What the proof that nothing fails rests on (privacy/kernel/totality.py): how a value reads back.
+PROVED = (
+    ("ieee_floating_point_ops", "true"),  # 1e0 / 0 is infinite, SQRT(-1) NaN
+    ("error_on_division_by_zero", "false"),
+    ("integer_division", "false"),
+    ("TimeZone", "UTC"),
+    ("Calendar", "gregorian"),
+    ("default_collation", ""),
+    ("default_null_order", "NULLS_LAST"),
+    ("disabled_optimizers", "window_self_join"),
 )
 
 
@@ -90,6 +103,15 @@ class Hardened(Sealed):
     def lock(self) -> None:
         self._set("enable_external_access", "false")
         self._set("lock_configuration", "true")
+        self._check()
+
+    def _check(self) -> None:
+        """Every query runs on a cursor: there the settings must be what the proofs take them to be, and locked."""
+        with self.cursor() as cursor:
+            for name, value in (*PROVED, ("lock_configuration", "true")):
+                (found,) = cursor.execute("SELECT CAST(current_setting(?) AS VARCHAR)", [name]).fetchall()[0]
+                if str(found or "").lower() != value.lower():
+                    raise InternalError(f"DuckDB has {name} = {found!r} where {value!r} was set")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same database: its own temporary tables, its own open result."""

@@ -37,6 +37,7 @@ class Reader(Sealed):
         self._attached: dict[Path, str] = {}
         self._columns: dict[str, tuple[Column, ...]] = {}
         self._unnumbered: set[str] = set()
+        self._snapshots = frozenset(t for t, source in sources.items() if isinstance(source, Frame | Database))
         try:
             self._open(sources)
         except BaseException:  # whatever it is: nobody else could close it; raised again
@@ -69,6 +70,10 @@ class Reader(Sealed):
         """Whether "__row" is the same in every scan of a statement: not of a view, which may give its rows in any order;
         there it is NULL."""
         return table not in self._unnumbered
+
+    def is_snapshot(self, table: str) -> bool:
+        """A frame was copied, and a database is read inside one transaction."""
+        return table in self._snapshots
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         return self._database.cursor()

@@ -7,7 +7,7 @@ into an exception's context.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,6 +27,7 @@ from dpsql.engine.statements import is_one_select
 from dpsql.errors import ExecutionError, InterfaceError, InternalError, Interrupted
 
 OwnerLog = Callable[[str], None]
+Described = tuple[str, str, bool]  # a column's name, its type, whether it may be NULL
 
 
 class Vault(Sealed):
@@ -66,15 +67,27 @@ class Vault(Sealed):
         """Whether the table's rows can be units of their own."""
         return self._reader.has_row_numbers(table)
 
-    def run(self, sql: str, *, loads: Mapping[str, Columns | ArrowStream] | None = None) -> dict[str, Array]:
+    def is_snapshot(self, table: str) -> bool:
+        """Whether reading it twice in one statement is reading the same rows: files may be written to meanwhile."""
+        return self._reader.is_snapshot(table)
+
+    def run(
+        self,
+        sql: str,
+        *,
+        loads: Mapping[str, Columns | ArrowStream] | None = None,
+        columns: Sequence[Described] | None = None,
+    ) -> dict[str, Array]:
         """One query's columns: BIGINT as int64 (masked if a NULL came), VARCHAR as objects (str or None).
+
+        columns: what they must be, in order; anything else is a bug and stops here.
 
         `loads` are temporary tables for this call alone. ExecutionError 500 for any failure of the engine, 503 when
         interrupted (Ctrl-C too; the vault stays usable), 504 when memory or disk ran out.
         """
         failure: Failure | None = None
         by_signal = False
-        columns: dict[str, Array] = {}
+        found: dict[str, Array] = {}
         wrong = ""
         with self._guard:
             if self._closed:
@@ -82,7 +95,7 @@ class Vault(Sealed):
             cursor = self._reader.cursor()
             self._running.add(cursor)
         try:
-            columns, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}), cursor.interrupt)
+            found, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}, columns), cursor.interrupt)
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
             failure, by_signal = classify(error), isinstance(error, KeyboardInterrupt)
             self._tell_owner(error)
@@ -92,7 +105,7 @@ class Vault(Sealed):
             raise Interrupted("the query was interrupted") if by_signal else _opaque(failure)
         if wrong:
             raise InternalError(wrong)
-        return columns
+        return found
 
     def _forget(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Close a run's cursor, and with it its temporary tables."""
@@ -125,22 +138,29 @@ class Vault(Sealed):
 
 
 def _answer(
-    cursor: duckdb.DuckDBPyConnection, sql: str, loads: Mapping[str, Columns | ArrowStream]
+    cursor: duckdb.DuckDBPyConnection,
+    sql: str,
+    loads: Mapping[str, Columns | ArrowStream],
+    expected: Sequence[Described] | None,
 ) -> tuple[dict[str, Array], str]:
     for name, data in loads.items():
         _load(cursor, name, data)
-    return _fetch(cursor, sql)
+    return _fetch(cursor, sql, expected)
 
 
 def _load(cursor: duckdb.DuckDBPyConnection, name: str, data: Columns | ArrowStream) -> None:
     table = f"TEMP TABLE {quote_identifier(name)}"
     if isinstance(data, Mapping):
-        load_columns(cursor, table, data)
+        # what holds nothing but NULL says nothing of its type by itself
+        types = {name: "VARCHAR" for name, values in data.items() if values.dtype.kind == "O"}
+        load_columns(cursor, table, data, types=types)
     else:
         load_stream(cursor, table, data)
 
 
-def _fetch(cursor: duckdb.DuckDBPyConnection, sql: str) -> tuple[dict[str, Array], str]:
+def _fetch(
+    cursor: duckdb.DuckDBPyConnection, sql: str, expected: Sequence[Described] | None
+) -> tuple[dict[str, Array], str]:
     """The columns, or what is wrong with them: anything but BIGINT and VARCHAR would be fetched inexactly."""
     if not is_one_select(cursor, sql):
         return {}, "the vault was given something else than one SELECT"
@@ -150,10 +170,21 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, sql: str) -> tuple[dict[str, Array
     for name, type_ in described:
         if type_ not in ("BIGINT", "VARCHAR"):
             return {}, f"the vault's column {name} is a {type_}, neither BIGINT nor VARCHAR"
+    if expected is not None and described != [(name, type_) for name, type_, _ in expected]:
+        return {}, "the vault's columns are not those of the statement"
     fetched: dict[str, Any] = dict(cursor.fetchnumpy())
     if list(fetched) != names:
         return {}, "two of the vault's columns have one name"
-    return {name: _exact(fetched[name], type_) for name, type_ in described}, ""
+    found = {name: _exact(fetched[name], type_) for name, type_ in described}
+    if any(not nullable and _has_null(found[name]) for name, _, nullable in expected or ()):
+        return {}, "the vault answered NULL where there is none"
+    return found, ""
+
+
+def _has_null(values: Array) -> bool:
+    if values.dtype.kind == "O":
+        return any(value is None for value in values)
+    return bool(np.ma.getmaskarray(values).any())
 
 
 def _exact(values: Array, type_: str) -> Array:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import ANY, BOOLEAN, Type
+from dpsql.domain.types import ANY, BOOLEAN, Atom, Type
 from dpsql.errors import Span
 
 

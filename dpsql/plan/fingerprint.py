@@ -12,9 +12,17 @@ from fractions import Fraction
 
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Field, Noisy, UserTable, walk
-from dpsql.plan.stages import Bounding, Key, Measure, ReleasePlan, Stage
+from dpsql.plan.measurements import Choice, DistinctCount, Histogram, RowMoments, RowTotal, TopGroups, UnitTotal
+from dpsql.plan.proof import Source
+from dpsql.plan.stages import Key, Limit, ReleasePlan, Stage
 
-WORDS = {Measure: ("name", "because"), Key: ("because",), Bounding: ("because",)}
+MEASUREMENTS = (RowTotal, RowMoments, UnitTotal, DistinctCount, Choice, Histogram, TopGroups)
+WORDS: Mapping[type, tuple[str, ...]] = {
+    **dict.fromkeys(MEASUREMENTS, ("name", "because")),
+    Key: ("because",),
+    Limit: ("because", "said"),
+    Source: ("proof",),
+}
 """Fields that are words for the reader: they decide nothing."""
 
 

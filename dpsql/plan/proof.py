@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dpsql.ir.expr import Column
+from dpsql.ir.expr import Call, Column
 from dpsql.ir.nodes import Project
+from dpsql.sql.functions.model import unchecked
 
 
 class Rule(StrEnum):
@@ -80,12 +81,16 @@ class Source:
     node: closes the input: the unit, then each key, argument and condition of the release as a column of its own.
     single: at most one row of a unit, by the form of `node` alone (rows that are units, or GROUP BY the unit and nothing
     else, under filters, projections, windows and semi-joins).
+    calls: how many calls of functions were proved to answer whatever is stored; checked: those that do so by answering
+    NULL where DuckDB would fail.
     """
 
     node: Project
     unit: Column
     proof: Proof
     single: bool
+    calls: int = 0
+    checked: tuple[Call, ...] = ()
 
 
 def described(proof: Proof) -> list[str]:
@@ -104,6 +109,15 @@ def summary(proof: Proof) -> str:
     """The rules that say whose rows these are, in the order of the tables: filters and projections are left out."""
     found = dict.fromkeys(_said(proof))
     return " · ".join(found)
+
+
+def totality(source: Source) -> str:
+    """That nothing can stop it, in a line, and which functions may be NULL for it."""
+    calls = "1 call" if source.calls == 1 else f"{source.calls:,} calls"
+    if not source.checked:
+        return f"No value can stop it: {calls}."
+    named = dict.fromkeys(unchecked(call.function) for call in source.checked)
+    return f"No value can stop it: {calls}; NULL where a result does not fit ({', '.join(named)})."
 
 
 def _said(proof: Proof) -> Iterator[str]:

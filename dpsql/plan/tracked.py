@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.ranges import Ranges
 from dpsql.errors import InternalError, Span
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Aggregate, Node
@@ -88,7 +89,8 @@ class Origin:
 class Tracked:
     """node: rewritten (checked expressions, hidden unit columns). inputs: the tracked inputs of that node, in order.
 
-    private: None for a public relation. domains: what is known of each output column.
+    private: None for a public relation. domains: what is expected of each output column. ranges: what those of exact
+    types can hold by definition, where that is less than their type; of public relations nothing is said.
     origins: for columns that are a private table's column unchanged, which one; joins along unit paths look for them.
     meets: for public rows that a join hands to private ones, how a private row finds them.
     bare: for a table that finds its unit through a path, the same rows before that join, when it is a scan and filters.
@@ -97,6 +99,7 @@ class Tracked:
     node: Node
     inputs: tuple[Tracked, ...] = ()
     domains: Mapping[int, Domain]
+    ranges: Ranges = field(default_factory=lambda: MappingProxyType({}))
     private: Private | None = None
     origins: Mapping[int, Origin] = field(default_factory=lambda: MappingProxyType({}))
     bare: Tracked | None = None

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import Kind, Type
+from dpsql.domain.types import Atom, Kind, Type
 from dpsql.errors import InternalError
 from dpsql.plan.dialects.literals import fixed
 

@@ -11,14 +11,13 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Column, Expr, place, walk
-from dpsql.plan.stages import Axis
+from dpsql.plan.measurements import Axis
 from dpsql.plan.tracked import Origin
 from dpsql.privacy import sensitivity
 from dpsql.privacy.sensitivity import ValueGrid
 from dpsql.sql import functions
 
-PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT
-SHARE_LIMIT = 2**86  # one unit's share; 2^40 of them add up within a HUGEINT
+PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT; weighted, 2^40 of them add up within a HUGEINT
 ROW_LIMIT = 2**20  # rows of an unbounded column are clamped to this many times their unit's bounds
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN)
 
@@ -29,7 +28,6 @@ class Axes:
     computed, and no line of the metadata can give them bounds."""
 
     domains: Mapping[int, Domain]
-    max_rows: int
     describe: Callable[[Expr], str]
     origins: Mapping[int, Origin]
 
@@ -41,14 +39,14 @@ class Axes:
         domain = self._bounded(arg)
         grid = sensitivity.value_grid(domain.type, domain.interval)
         row_bound = max(abs(grid.low), abs(grid.high), grid.width)
-        if row_bound >= PIECE_LIMIT or row_bound * self.max_rows >= SHARE_LIMIT:
+        if row_bound >= PIECE_LIMIT:
             raise self.too_wide(arg)
         return _on(arg, grid)
 
     def moment_axis(self, arg: Expr) -> Axis:
         """The same, coarse enough for second moments."""
         axis = self.squared_axis(arg)
-        if axis is None or axis.width**2 * self.max_rows >= SHARE_LIMIT:
+        if axis is None:
             self._bounded(arg)
             raise self.too_wide(arg)
         return axis
@@ -83,8 +81,6 @@ class Axes:
             raise self.too_wide(arg)
         step = sensitivity.value_grid(type_, Interval(-far, far)).step
         reach = min(int(far / step) * ROW_LIMIT, PIECE_LIMIT - 1)
-        if reach * self.max_rows >= SHARE_LIMIT:
-            raise self.too_wide(arg)
         return Axis(arg=arg, step=step, low=-reach, high=reach)
 
     def too_wide(self, arg: Expr) -> Refused:
@@ -94,7 +90,7 @@ class Axes:
             f"the bounds of {self.describe(arg)} are too wide to sum exactly",
             code=131,
             at=place(arg),
-            why="Sums are exact 128-bit integers (and their squares doubles); these bounds and caps do not fit.",
+            why="Sums are exact 128-bit integers (and their squares doubles); these bounds do not fit.",
             fix=f"{narrow} it: LEAST(GREATEST({self.describe(arg)}, low), high).",
         )
 

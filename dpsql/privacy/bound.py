@@ -1,8 +1,7 @@
-"""Step 6, bound: every draft becomes a Stage whose measurements all have a finite, enforced sensitivity.
+"""Step 6, bound: every draft becomes a Stage: certified rows, public or private groups, radii, measurements.
 
-Nothing found here is believed. The vault clamps each measured value to its bounds, drops rows outside the public keys,
-counts at most max_rows rows of a unit in a group and keeps at most max_groups of its groups; the numbers below are what
-those four steps enforce.
+Nothing found here is believed. The vault clamps each measured value to its axis and weighs each unit's rows and groups by
+how many there are (plan/balls.py); the radii below are what those weights enforce.
 """
 
 from __future__ import annotations
@@ -10,17 +9,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
-from dpsql.catalog.model import fold
+from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
-from dpsql.errors import Refused, SqlError
-from dpsql.ir.expr import AggregateCall, Column, Expr, place
-from dpsql.ir.nodes import Field
+from dpsql.errors import InternalError, Refused, SqlError
+from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, place
+from dpsql.ir.nodes import Field, Project
+from dpsql.plan.balls import radius
 from dpsql.plan.cut import Draft
-from dpsql.plan.stages import Bounding, Key, Stage
+from dpsql.plan.measurements import Measurement, exprs, rewritten
+from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
+from dpsql.privacy.kernel import certify
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
@@ -45,6 +48,7 @@ def bound(
     settings: QuerySettings,
     ids: Ids,
     *,
+    catalog: Catalog,
     aggregates: Mapping[str, AggregateRule],
     describe: Callable[[Expr], str],
 ) -> Stage:
@@ -52,32 +56,33 @@ def bound(
         _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
     )
     _limit_combinations(keys, draft)
-    bounding = _bounding(keys, draft, settings)
+    limit = _limit(keys, draft, settings)
     ask = Measuring(
         ids=ids,
         domains=draft.domains,
-        max_rows=bounding.max_rows,
+        limit=limit,
         describe=describe,
         origins=draft.origins,
         same_unit=draft.private.same,
         groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
         max_sum=draft.private.limits.max_sum,
-        one_count=draft.level is None or draft.private.unique == frozenset(),
     )
-    if any(key.values is None for key in keys):
-        ask.units()
     finished = _measured(draft, ask, aggregates)
-    own = tuple(dataclasses.replace(key, field=ids.field(key.field.name, key.field.type)) for key in keys)
+    source = certify(_closed(draft, keys, ask.measurements, ids), catalog)
+    by_expr = {expr: f.column() for f, expr in zip(source.node.fields, source.node.exprs, strict=True)}
+    own = tuple(
+        dataclasses.replace(key, field=ids.field(key.field.name, key.field.type), expr=by_expr.get(key.expr, key.expr))
+        for key in keys
+    )
     outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
     return Stage(
         number=draft.number,
-        input=draft.input,
-        unit=draft.private.unit,
+        source=source,
         loads=draft.loads,
         tables=draft.private.tables,
         keys=own,
-        bounding=bounding,
-        measures=tuple(ask.measures),
+        limit=limit,
+        measurements=tuple(_over_columns(one, by_expr) for one in ask.measurements),
         outputs=(*outputs, *finished),
         min_units=draft.private.limits.min_units,
         level=draft.level,
@@ -107,7 +112,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
     if values is not None:
         values = _in_order(values)
     because = domain.because or ("inferred" if values is not None else "")
-    return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because)
+    return Key(field=field, expr=expr, values=values, integral=domain.is_integral, because=because, at=place(expr))
 
 
 def _fits_bigint(domain: Domain, values: tuple[Atom, ...] | None) -> bool:
@@ -148,39 +153,29 @@ def _combinations(keys: tuple[Key, ...]) -> int:
     return math.prod(1 if key.values is None else len(key.values) for key in keys)
 
 
-def _bounding(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Bounding:
-    """L0 and L∞ of the release, and which steps are provably not needed.
+def _limit(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Limit:
+    """The radii for these keys. rows: T rows over all groups; from the older pair of m groups x c rows √m·c in norm 2.
+    groups: those declared, else as many as rows; never more than there are combinations of public keys."""
+    limits, because = _asked_for(draft.private.limits, keys, settings)
+    combinations = _combinations(keys) if all(key.values is not None for key in keys) else None
 
-    A (GROUP BY unit, keys) may be skipped only if the input's form shows one row per unit and key: then max_rows is 1.
-    B (at most max_groups groups) may be skipped only without keys, with at most max_groups public combinations, or if
-    the input's form shows one row per unit: then L0 is 1. Both come from `unique`, which joins and unions lose.
-    """
-    plain = frozenset(key.expr.id for key in keys if isinstance(key.expr, Column))
-    unique = draft.private.unique
-    skip_a = unique is not None and unique <= plain
-    one_row = unique is not None and not unique
-    groups, rows, because = _pair(draft.private.limits, keys, settings)
-    all_public = all(key.values is not None for key in keys)
-    combinations = _combinations(keys)
-    keep = groups
-    if not keys or one_row:
-        groups = 1
-    elif all_public:
-        groups = max(1, min(groups, combinations))
-    skip_b = not keys or one_row or (all_public and combinations <= keep)
-    return Bounding(
-        max_groups=groups,
-        max_rows=1 if skip_a else rows,
-        keep_groups=keep,
-        skip_a=skip_a,
-        skip_b=skip_b,
-        because=because,
-    )
+    def at_most(groups: int) -> int:
+        return groups if combinations is None else max(1, min(groups, combinations))
+
+    if limits.rows is not None:
+        groups = at_most(limits.rows if limits.groups is None else limits.groups)
+        said = {"rows": limits.rows} | ({} if limits.groups is None else {"groups": limits.groups})
+        rows = radius("rows", limits.rows)
+    else:
+        assert limits.groups is not None and limits.rows_in_group is not None
+        groups, each = at_most(limits.groups), limits.rows_in_group
+        said = {"groups": limits.groups, "rows_in_group": each}
+        rows = radius("rows", groups * each, groups * each * each)
+    return Limit(rows=rows, groups=radius("groups", groups, groups), said=MappingProxyType(said), because=because)
 
 
-def _pair(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tuple[int, int, str]:
-    """The limits for these keys as groups and rows in each of them. All of `rows` may lie in any one of `rows` groups:
-    more than is so, never less."""
+def _asked_for(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tuple[Limits, str]:
+    """The owner's limits for these keys, and the query's over them."""
     groups, rows_in_group, because = limits.groups, limits.rows_in_group, limits.because
     for line in limits.by_keys:
         labels = [_labels(key) for key in keys]
@@ -198,16 +193,41 @@ def _pair(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tup
         rows, rows_in_group, because = None, settings.rows_in_group, "asked for in the query"
     if settings.rows is not None:
         rows, rows_in_group, because = settings.rows, None, "asked for in the query"
-    if rows is not None:
-        return groups or rows, rows, because
-    if groups is None or rows_in_group is None:
+    if rows is None and (groups is None or rows_in_group is None):
         raise SqlError(
             "max_rows_per_group needs max_groups_contributed here",
             code=119,
             why="The owner limits a unit's rows over all groups, so nothing says how many groups it may reach.",
             fix="Set max_rows_contributed, or both.",
         )
-    return groups, rows_in_group, because
+    return dataclasses.replace(limits, rows=rows, groups=groups, rows_in_group=rows_in_group), because
+
+
+def _closed(draft: Draft, keys: tuple[Key, ...], measured: Iterable[Measurement], ids: Ids) -> Project:
+    """What the release reads, as one relation: the unit, then each key, argument and condition as a column of its own."""
+    read = [key.expr for key in keys]
+    for one in measured:
+        read += exprs(one)
+    columns = dict.fromkeys((draft.private.unit, *(expr for expr in read if columns_of(expr))))
+    return Project(draft.input, tuple(ids.field(_name(expr), expr.type) for expr in columns), tuple(columns))
+
+
+def _name(expr: Expr) -> str:
+    return expr.name if isinstance(expr, Column) else ""
+
+
+def _over_columns(one: Measurement, by_expr: Mapping[Expr, Column]) -> Measurement:
+    """The measurement over the columns of the certified relation."""
+
+    def column(expr: Expr) -> Expr:
+        found = by_expr.get(expr)
+        if found is None and columns_of(expr):
+            raise InternalError("a measurement reads what was not certified")
+        return expr if found is None else found
+
+    new = rewritten(one, column)
+    assert all(isinstance(expr, Column) or not columns_of(expr) for expr in exprs(new))
+    return new
 
 
 def _labels(key: Key) -> frozenset[int | str]:

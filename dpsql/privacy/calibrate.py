@@ -1,210 +1,344 @@
-"""The noise of every measurement for a given ε: one way to make them all noisy, by Laplace or by Gaussian noise."""
+"""The noise of everything a plan draws, for a given ε and δ: one way to pay for it.
+
+Two families of draws: pure ones (Laplace noise, choices, votes in norm 1), whose ε's add up, and Gaussian ones (Gaussian
+noise, votes in norm 2), which are one joint Gaussian with what is left of ε and a δ of its own. A query whose totals have
+Laplace noise may still select its keys by Gaussian votes; then both are there.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal as OneOf
 
-from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_laplace
+from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_pure
 from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
+from dpsql.plan.balls import Norm
 from dpsql.plan.candidates import Extreme
-from dpsql.plan.stages import Measure, Noise, Stage
+from dpsql.plan.measurements import (
+    Choice,
+    Histogram,
+    Measurement,
+    RowMoments,
+    RowTotal,
+    TopGroups,
+    UnitTotal,
+    is_chosen,
+    most,
+    shares,
+)
+from dpsql.plan.stages import Draw, Form, Noised, Stage
 from dpsql.privacy import noise_grid
-from dpsql.privacy.sensitivity import on_noise_grid
+from dpsql.privacy.sensitivity import reaches, rounded_reach, score_reach
 
 Accounting = OneOf["approx", "zcdp"]
+Additive = OneOf["laplace", "gaussian"]
 FINE_ENOUGH = 2**20  # from this scale on, a discrete Gaussian is a rounded continuous one within e^(±2^-38), out to 9 σ
 NINE_SIGMA = Fraction(23, 10**20)  # P[|N(0,1)| > 9] is 2.26e-19
 LATTICE_EPSILON = Fraction(1, 2**37)
+VOTE_BITS = 20
+VOTES = 1024  # a unit with more groups does not vote
+SELECTED_LIMIT = 2**20  # private keys that are released at most
+KEYS = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that takes a share of ε: a measurement of a stage, or (None) the selection of its keys. norm: of votes."""
+
+    stage: int
+    position: int | None
+    norm: Norm = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """A selection's noise: votes are multiples of 2^-bits of a unit."""
+
+    draw: Draw
+    bits: int
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """One way to make all measurements noisy, by (stage, measure) position."""
+    """One way to pay for everything. delta_keys: what is left for the thresholds of private keys."""
 
-    noises: dict[tuple[int, int], Noise]
+    noised: Mapping[Part, Noised]
+    votes: Mapping[Part, Votes]
     cost: Cost
     delta_keys: Fraction
 
 
-def half_width(noise: Noise, level: float = 0.95) -> int:
+def half_width(draw: Draw, level: float = 0.95) -> int:
     """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level."""
-    match noise.mechanism:
+    match draw.mechanism:
         case "laplace":
-            return laplace.half_width(noise.scale, level)
+            return laplace.half_width(draw.scale, level)
         case "gaussian":
-            return gaussian.half_width(noise.scale, level)
+            return gaussian.half_width(draw.scale, level)
         case _:
             return 0
 
 
-def with_laplace(
-    stages: tuple[Stage, ...],
-    drawn: list[tuple[int, int]],
-    weights: dict[tuple[int, int], Fraction],
+def calibrated(
+    stages: Sequence[Stage],
+    weights: Mapping[Part, Fraction],
+    additive: Additive,
+    *,
     epsilon: Fraction,
-    delta_keys: Fraction,
+    delta: Fraction,
+    accounting: Accounting,
 ) -> Calibrated:
-    """Lemma: measurement i with scale t ≥ Δ·L0/ε_i (all integers on its noise grid) is ε_i-DP.
+    """weights: each part's share of ε; they add up to 1.
 
-    Proof: one unit changes at most L0 groups by at most Δ each, so the vector of totals moves by at most Δ·L0 in ℓ1, and
-    independent discrete Laplace noise of scale t on each gives e^(Δ·L0/t) ≤ e^ε_i. The ε_i add up to ε.
+    Lemma: the cost covers the release. Proof: pure parts are ε_i-DP each (`_laplace`, `_choice`), their ε's add up; the
+    Gaussian parts together are (ε', δ')-DP with ε' the rest of ε (`_gaussians`); the thresholds of keys add their δ.
+    δ is halved between the curve and the thresholds where there are both.
     """
-    noises: dict[tuple[int, int], Noise] = {}
+    joint = [part for part in weights if _is_gaussian(part, stages, additive)]
+    thresholds = any(part.position is None for part in weights)
+    half = delta / 2 if joint and thresholds else delta
+    delta_keys = half if thresholds else Fraction(0)
+    noised: dict[Part, Noised] = {}
+    votes: dict[Part, Votes] = {}
     rho = Fraction(0)
-    for at in drawn:
-        stage, one = stages[at[0]], stages[at[0]].measures[at[1]]
-        share, groups = epsilon * weights[at], stage.bounding.max_groups
-        if one.chosen:
-            noises[at] = choice(one, share, groups)
-            rho += noises[at].rho
+    for part, weight in weights.items():
+        if part in joint:
             continue
-        shift = noise_grid.shift_for(one, Fraction(one.sensitivity * groups) / share)
-        there = on_noise_grid(one.sensitivity, shift)
-        scale = math.ceil(Fraction(there * groups) / share)
-        if scale >= noise_grid.LAPLACE_LIMIT:
-            raise _out_of_range(one, f"{float(share * scale / noise_grid.LAPLACE_LIMIT / weights[at]):.2g}")
-        cost = rho_of_laplace(share, groups)
-        noises[at] = Noise(mechanism="laplace", shift=shift, sensitivity=there, scale=scale, epsilon=share, rho=cost)
-        rho += cost
-    return Calibrated(noises, Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys), delta_keys)
+        share, stage = epsilon * weight, stages[part.stage]
+        rho += rho_of_pure(share)
+        if part.position is None:
+            votes[part] = _laplace_votes(share, epsilon)
+            continue
+        one = stage.measurements[part.position]
+        if is_chosen(one):
+            draw = _choice(one, share, stage)
+            rho += draw.rho - rho_of_pure(share)
+            noised[part] = Noised(measurement=one, form="plain", draws=(draw,))
+        else:
+            noised[part] = _laplace(one, share, stage, epsilon)
+    if not joint:
+        cost = Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys)
+        return Calibrated(noised, votes, cost, delta_keys)
+    whole = sum((weights[part] for part in joint), Fraction(0))
+    inner = {part: weights[part] / whole for part in joint}
+    found, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting)
+    for part, drawn in found.items():
+        if isinstance(drawn, Votes):
+            votes[part] = drawn
+        else:
+            noised[part] = drawn
+    cost = Cost(epsilon=epsilon, delta=half + delta_keys, rho=rho + joint_rho, delta_keys=delta_keys)
+    return Calibrated(noised, votes, cost, delta_keys)
 
 
-def choice(one: Measure, share: Fraction, groups: int) -> Noise:
-    """Permute-and-flip: each of the measure's levels with ε_i ÷ levels, in each of the L0 groups with that ÷ L0.
+def _is_gaussian(part: Part, stages: Sequence[Stage], additive: Additive) -> bool:
+    if part.position is None:
+        return part.norm == 2
+    return additive == "gaussian" and not is_chosen(stages[part.stage].measurements[part.position])
 
-    Lemma: ε_i-DP in all. Proof: a unit reaches at most L0 groups and each level of a group is (ε_i/levels/L0)-DP
-    (mechanisms/order_statistics); levels and groups add up. In zCDP L0·levels·(ε_i/levels/L0)²/2.
-    rank: ⌈2Δ·ln(candidates)/ε⌉ rows beyond an end are about what permute-and-flip may miss by.
+
+def cells(one: Measurement, stage: Stage) -> int:
+    """How many totals of one draw there are over all groups: those that rounding may each move by one more."""
+    groups = stage.combinations if stage.public_keys else SELECTED_LIMIT
+    return groups * (len(one.answers) if isinstance(one, Histogram) else 1)
+
+
+def _largest(one: Measurement, form: Form, position: int) -> int:
+    """The largest piece of a total."""
+    match one:
+        case RowTotal():
+            return most(one.piece)
+        case UnitTotal():
+            return max(abs(end) for end in one.clamp)
+        case RowMoments() if form == "ends":
+            return int((2 * one.axis.half) ** one.degree)
+        case RowMoments():
+            return int(one.axis.half**position)
+        case _:
+            return 1
+
+
+# --- pure parts -------------------------------------------------------------------------------------------------------
+
+
+def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction) -> Noised:
+    """Lemma: totals with discrete Laplace noise of an integer scale t ≥ Δ'/ε_i, Δ' their reach in norm 1 on the noise grid,
+    are ε_i-DP, all groups together. Proof: one unit moves the vector of totals by at most Δ' in ℓ1, and independent noise
+    gives e^(Δ'/t) ≤ e^ε_i."""
+    form: Form = "ends" if isinstance(one, RowMoments) else "plain"
+    reach = reaches(one, form, stage.limit, 1)
+    count, scale = cells(one, stage) * len(reach), 0
+    for shift in noise_grid.shifts(_largest(one, form, 0), reach[0]):
+        there = rounded_reach(reach[0], count, shift, 1)
+        scale = math.ceil(Fraction(there) / share)
+        if scale < noise_grid.LAPLACE_LIMIT:
+            draw = Draw(
+                mechanism="laplace",
+                shift=shift,
+                norm=1,
+                reach=there,
+                scale=scale,
+                epsilon=share,
+                rho=rho_of_pure(share),
+            )
+            return Noised(measurement=one, form=form, draws=(draw,) * len(reach))
+    raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+
+
+def _choice(one: Measurement, share: Fraction, stage: Stage) -> Draw:
+    """Permute-and-flip: each of the measurement's choices with ε_i ÷ choices, over all groups together.
+
+    Lemma: ε_i-DP in all. Proof: sensitivity.score_reach, and mechanisms/order_statistics for each of the choices, which add
+    up; in zCDP choices·(ε_i/choices)²/2. rank: ⌈2Δ·ln(candidates)/ε⌉ rows beyond an end are about what it may miss by.
     """
-    assert one.candidates is not None
-    levels = one.candidates.question.levels
-    if one.kind == "groups":
-        groups = 1  # one choice among all groups: what a unit moves the scores by does not grow with its groups
-    rank = 0
-    if isinstance(one.candidates.question, Extreme):
-        rank = math.ceil(2 * one.sensitivity * groups * Fraction(math.log(one.candidates.count)) / share)
-    return Noise(
-        mechanism="permute-and-flip",
-        shift=0,
-        sensitivity=one.sensitivity,
-        scale=0,
-        epsilon=share,
-        rho=rho_of_laplace(share / levels, groups) * levels,
-        rank=rank,
-    )
+    assert isinstance(one, Choice | TopGroups)
+    reach, rank = score_reach(one, stage), 0
+    if isinstance(one, Choice) and isinstance(one.question, Extreme):
+        rank = math.ceil(2 * reach * Fraction(math.log(one.candidates.count)) / share)
+    rho = rho_of_pure(share / shares(one)) * shares(one)
+    return Draw(mechanism="permute-and-flip", norm=1, reach=reach, epsilon=share, rho=rho, rank=rank)
 
 
-def _out_of_range(one: Measure, least: str) -> Refused:
+def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
+    """Votes in norm 1: one unit moves them by at most 2^bits, so noise of scale 2^bits/ε is ε-DP."""
+    scale = 0
+    for bits in range(VOTE_BITS, -1, -1):
+        scale = math.ceil(2**bits / share)
+        if scale < noise_grid.LAPLACE_LIMIT:
+            draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
+            return Votes(draw, bits)
+    raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+
+
+def _out_of_range(name: str, least: str) -> Refused:
     return Refused(
-        f"ε is too small for {one.name}",
+        f"ε is too small for {name}",
         code=134,
         why="Its noise would not fit the exact sampler.",
         fix=f"Ask with an ε of at least {least}.",
     )
 
 
-def with_gaussian(
-    stages: tuple[Stage, ...],
-    drawn: list[tuple[int, int]],
-    weights: dict[tuple[int, int], Fraction],
-    epsilon: Fraction,
-    delta: Fraction,
-    delta_keys: Fraction,
-    accounting: Accounting,
-) -> Calibrated:
-    """Under approx accounting the exact Gaussian curve, under zcdp (or where the lattice is too coarse) ρ.
-
-    Lemma: k Gaussians with Δ₂ᵢ/σᵢ = μ·√wᵢ, Σwᵢ = 1, are one Gaussian with Δ₂/σ = μ. Proof: scale each coordinate by its
-    σ; the joint shift has length √(Σ μ²wᵢ) = μ. One unit moves measurement i by at most √L0·Δ in ℓ2.
-
-    Lattice: at t ≥ 2^20 the discrete pmf is within e^(±2^-38) of a rounded continuous Gaussian's out to nine σ, and
-    rounding is post-processing. L0·k coordinates differ, so calibrating at ε − L0·k·2^-37 and charging the mass beyond
-    nine σ of each to δ covers the difference.
-    """
-    additive = [(i, j) for i, j in drawn if not stages[i].measures[j].chosen]
-    choices = {
-        (i, j): choice(stages[i].measures[j], epsilon * weights[i, j], stages[i].bounding.max_groups)
-        for i, j in drawn
-        if stages[i].measures[j].chosen
-    }
-    part = sum((weights[at] for at in additive), Fraction(0))
-    shares = {at: weights[at] / part for at in additive}
-    inner, drawn = epsilon * part, additive  # what the choices leave
-    spent = sum((noise.rho for noise in choices.values()), Fraction(0))
-    if accounting == "approx":
-        coordinates = sum(stages[i].bounding.max_groups * stages[i].measures[j].answers for i, j in drawn)
-        inner_epsilon = inner - coordinates * LATTICE_EPSILON
-        inner_delta = delta - 2 * coordinates * NINE_SIGMA
-        if inner_epsilon > 0 and inner_delta > delta / 2:
-            mu = gaussian.mu_for(inner_epsilon, inner_delta)
-            curve = _gaussians(stages, drawn, shares, mu * mu)
-            if curve is not None and all(n.scale >= FINE_ENOUGH for n in curve.values()):
-                rho = rho_of_gaussian(mu) + spent
-                return Calibrated(
-                    curve | choices,
-                    Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho, delta_keys=delta_keys),
-                    delta_keys,
-                )
-    rho = rho_for(inner, delta)
-    if rho <= 0:
-        raise _out_of_range(stages[drawn[0][0]].measures[drawn[0][1]], "more")
-    noises = _gaussians(stages, drawn, shares, 2 * rho)
-    if noises is None:
-        one = stages[drawn[0][0]].measures[drawn[0][1]]
-        least = _least_epsilon(stages, drawn, shares, inner, delta) / float(part)
-        raise _out_of_range(one, f"{least:.2g} (or use mechanism='laplace')")
-    cost = Cost(epsilon=epsilon, delta=delta + delta_keys, rho=rho + spent, delta_keys=delta_keys)
-    return Calibrated(noises | choices, cost, delta_keys)
+# --- Gaussian parts ---------------------------------------------------------------------------------------------------
 
 
 def _gaussians(
-    stages: tuple[Stage, ...],
-    drawn: list[tuple[int, int]],
-    weights: dict[tuple[int, int], Fraction],
-    mu_squared: Fraction,
-) -> dict[tuple[int, int], Noise] | None:
-    """σᵢ with Δ²·L0/σ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler."""
-    noises: dict[tuple[int, int], Noise] = {}
-    for at in drawn:
-        stage, one = stages[at[0]], stages[at[0]].measures[at[1]]
-        share, groups = mu_squared * weights[at], stage.bounding.max_groups
-        rough = noise_grid.ceil_sqrt(Fraction(one.sensitivity**2 * groups) / share * 2**80)
-        shift = noise_grid.shift_for(one, Fraction(rough, 2**40))
-        there, scale = _gaussian_on(one, shift, groups, share)
-        if scale >= 2**noise_grid.SCALE_BITS and shift < noise_grid.coarsest(one):  # rounding up went just past it
-            shift += 1
-            there, scale = _gaussian_on(one, shift, groups, share)
-        if scale >= 2**noise_grid.SCALE_BITS:
-            return None
-        noises[at] = Noise(mechanism="gaussian", shift=shift, sensitivity=there, scale=scale, rho=share / 2)
-    return noises
+    stages: Sequence[Stage],
+    weights: Mapping[Part, Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+    accounting: Accounting,
+) -> tuple[dict[Part, Noised | Votes], Fraction]:
+    """Under approx accounting by the exact Gaussian curve, under zcdp (or where the lattice is too coarse) by ρ.
+
+    Lemma: k Gaussians with Δᵢ/σᵢ = μ·√wᵢ, Σwᵢ = 1, Δᵢ the reach of vector i in norm 2, are one Gaussian with Δ/σ = μ.
+    Proof: scale each coordinate by its σ; the joint shift has length √(Σ μ²wᵢ) = μ.
+
+    Lattice: at t ≥ 2^20 the discrete pmf is within e^(±2^-38) of a rounded continuous Gaussian's out to nine σ, and
+    rounding is post-processing. At most all coordinates differ, so calibrating at ε − coordinates·2^-37 and charging
+    the mass beyond nine σ of each to δ covers the difference.
+    """
+    if accounting == "approx":
+        coordinates = sum(_coordinates(part, stages) for part in weights)
+        inner_epsilon = epsilon - coordinates * LATTICE_EPSILON
+        inner_delta = delta - 2 * coordinates * NINE_SIGMA
+        if inner_epsilon > 0 and inner_delta > delta / 2:
+            mu = gaussian.mu_for(inner_epsilon, inner_delta)
+            curve = _with_mu(stages, weights, mu * mu)
+            if curve is not None and all(_is_fine(drawn) for drawn in curve.values()):
+                return curve, rho_of_gaussian(mu)
+    rho = rho_for(epsilon, delta)
+    name = _name(next(iter(weights)), stages)
+    if rho <= 0:
+        raise _out_of_range(name, "more")
+    found = _with_mu(stages, weights, 2 * rho)
+    if found is None:
+        least = _least_epsilon(stages, weights, epsilon, delta)
+        raise _out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
+    return found, rho
 
 
-def _gaussian_on(one: Measure, shift: int, groups: int, share: Fraction) -> tuple[int, int]:
-    """The sensitivity on a noise grid, and the smallest whole σ there that pays for it."""
-    there = on_noise_grid(one.sensitivity, shift)
-    return there, noise_grid.ceil_sqrt(Fraction(there**2 * groups) / share)
+def _coordinates(part: Part, stages: Sequence[Stage]) -> int:
+    if part.position is None:
+        return VOTES
+    stage = stages[part.stage]
+    one = stage.measurements[part.position]
+    return cells(one, stage) * (one.degree + 1 if isinstance(one, RowMoments) else 1)
+
+
+def _is_fine(drawn: Noised | Votes) -> bool:
+    draws = (drawn.draw,) if isinstance(drawn, Votes) else drawn.draws
+    return all(draw.scale >= FINE_ENOUGH for draw in draws)
+
+
+def _name(part: Part, stages: Sequence[Stage]) -> str:
+    return "the selection of keys" if part.position is None else stages[part.stage].measurements[part.position].name
+
+
+def _with_mu(
+    stages: Sequence[Stage], weights: Mapping[Part, Fraction], mu_squared: Fraction
+) -> dict[Part, Noised | Votes] | None:
+    """σᵢ with Δᵢ²/σᵢ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler. The totals of
+    moments are vectors of their own, with equal parts of their share."""
+    found: dict[Part, Noised | Votes] = {}
+    for part, weight in weights.items():
+        share = mu_squared * weight
+        if part.position is None:
+            drawn = _gaussian_votes(share)
+            if drawn is None:
+                return None
+            found[part] = drawn
+            continue
+        stage = stages[part.stage]
+        one = stage.measurements[part.position]
+        form: Form = "centred" if isinstance(one, RowMoments) else "plain"
+        reach = reaches(one, form, stage.limit, 2)
+        draws: list[Draw] = []
+        for position, each in enumerate(reach):
+            draw = _gaussian(each, _largest(one, form, position), cells(one, stage), share / len(reach))
+            if draw is None:
+                return None
+            draws.append(draw)
+        found[part] = Noised(measurement=one, form=form, draws=tuple(draws))
+    return found
+
+
+def _gaussian(reach: int, largest: int, count: int, share: Fraction) -> Draw | None:
+    for shift in noise_grid.shifts(largest, reach):
+        there = rounded_reach(reach, count, shift, 2)
+        scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
+        if scale < noise_grid.GAUSSIAN_LIMIT:
+            return Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
+    return None
+
+
+def _gaussian_votes(share: Fraction) -> Votes | None:
+    """Votes in norm 2 are within 2^bits."""
+    for bits in range(VOTE_BITS, -1, -1):
+        scale = noise_grid.ceil_sqrt(Fraction(4**bits) / share)
+        if scale < noise_grid.GAUSSIAN_LIMIT:
+            return Votes(Draw(mechanism="gaussian", norm=2, reach=2**bits, scale=scale, rho=share / 2), bits)
+    return None
 
 
 def _least_epsilon(
-    stages: tuple[Stage, ...],
-    drawn: list[tuple[int, int]],
-    weights: dict[tuple[int, int], Fraction],
-    epsilon: Fraction,
-    delta: Fraction,
+    stages: Sequence[Stage], weights: Mapping[Part, Fraction], epsilon: Fraction, delta: Fraction
 ) -> float:
     """The smallest ε, to two digits, whose Gaussian noise fits the sampler."""
     low, high = epsilon, epsilon * 2
-    while high < 2**20 and _gaussians(stages, drawn, weights, 2 * rho_for(high, delta)) is None:
+    while high < 2**20 and _with_mu(stages, weights, 2 * rho_for(high, delta)) is None:
         low, high = high, high * 2
     for _ in range(12):
         middle = (low + high) / 2
-        if _gaussians(stages, drawn, weights, 2 * rho_for(middle, delta)) is None:
+        if _with_mu(stages, weights, 2 * rho_for(middle, delta)) is None:
             low = middle
         else:
             high = middle
     return float(high)
+
+
+__all__ = ["Calibrated", "Part", "Votes", "calibrated", "half_width"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from fractions import Fraction
 
 from dpsql.domain.facts import Atom, Domain
@@ -14,15 +13,15 @@ from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
 from dpsql.plan.candidates import (
     CANDIDATE_LIMIT,
     PLACES,
-    WEIGHT,
-    Bins,
+    WORD,
     Candidates,
     Extreme,
     MostFrequent,
     Quantiles,
+    Question,
     Rule,
 )
-from dpsql.plan.stages import Axis, Measure
+from dpsql.plan.measurements import Axis, Choice, Histogram
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
 
@@ -44,20 +43,20 @@ def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, 
             fix="Write for example QUANTILE_CONT(x, 0.95).",
         )
     axis, candidates = _ordered(ask, arg)
-    for position, old in enumerate(ask.measures):
-        if old.candidates is None or (old.axis, old.where) != (axis, where):
+    for position, old in enumerate(ask.measurements):
+        if not isinstance(old, Choice) or (old.axis, old.where) != (axis, where):
             continue
-        question = old.candidates.question
+        question = old.question
         if isinstance(question, Quantiles):
             asked = list(zip(question.fractions, question.rules, strict=True))
             if (fraction, rule) in asked:
-                return old.more[asked.index((fraction, rule))].column()
+                return old.answers[asked.index((fraction, rule))].column()
             answer = ask.ids.field("", arg.type)
             longer = (*question.fractions, fraction), (*question.rules, rule)
-            ask.measures[position] = _quantiles(ask, axis, where, candidates, *longer, (*old.more, answer))
+            ask.measurements[position] = _quantiles(ask, axis, where, candidates, *longer, (*old.answers, answer))
             return answer.column()
     answer = ask.ids.field("", arg.type)
-    ask.measures.append(_quantiles(ask, axis, where, candidates, (fraction,), (rule,), (answer,)))
+    ask.add(_quantiles(ask, axis, where, candidates, (fraction,), (rule,), (answer,)))
     return answer.column()
 
 
@@ -69,24 +68,30 @@ def _quantiles(
     fractions: tuple[Fraction, ...],
     rules: tuple[Rule, ...],
     answers: tuple[Field, ...],
-) -> Measure:
+) -> Choice:
     spread = 1
     if len(set(fractions)) > 1:  # equal values are split between the halves, a cell at a time
         while spread < LARGEST_SPREAD and candidates.count * spread * 2 <= SPREAD_CELLS:
             spread *= 2
     different = dict.fromkeys(fractions)
     named = ", ".join(f"{float(f):g}" for f in different)
-    name = f"quantile{'s' if len(different) > 1 else ''} {named} of {ask.describe(axis.arg)}"
-    question = Quantiles(fractions=fractions, rules=rules, spread=spread)
-    return _measure(ask, name, dataclasses.replace(candidates, question=question), answers, where, axis=axis)
+    name = f"quantile{'s' if len(different) > 1 else ''} {named} of {ask.describe(axis.arg)}{ask.filter(where)}"
+    return Choice(
+        name=name,
+        question=Quantiles(fractions=fractions, rules=rules, spread=spread),
+        candidates=candidates,
+        axis=axis,
+        where=where,
+        answers=answers,
+        because=ask.domain(axis.arg).because,
+    )
 
 
 def extreme(ask: Measuring, arg: Expr, where: Expr | None, *, greatest: bool) -> Expr:
     """The least or greatest candidate, a few rows (EXPLAIN says how many) inside the end."""
     axis, candidates = _ordered(ask, arg)
-    asked = dataclasses.replace(candidates, question=Extreme(greatest=greatest))
     name = f"{'max' if greatest else 'min'}({ask.describe(arg)})"
-    return _asked(ask, name, asked, (arg.type,), where, axis=axis)[0]
+    return _chosen(ask, name, Extreme(greatest=greatest), candidates, (arg.type,), where, axis=axis)[0]
 
 
 def most_frequent(ask: Measuring, arg: Expr, where: Expr | None, count: int) -> tuple[Expr, ...]:
@@ -100,10 +105,10 @@ def most_frequent(ask: Measuring, arg: Expr, where: Expr | None, count: int) -> 
             at=place(arg),
             fix=f"Ask for 1 to {min(total, MOST_CHOICES)}.",
         )
-    candidates = Candidates(question=MostFrequent(count=count), count=total, values=values)
+    candidates = Candidates(count=total, values=values)
     name = f"{count} most frequent of {ask.describe(arg)}" if count > 1 else f"mode({ask.describe(arg)})"
-    parts = (arg,) if values is not None else ()
-    return _asked(ask, name, candidates, (arg.type,) * count, where, axis=axis, parts=parts)
+    part = None if values is None else arg
+    return _chosen(ask, name, MostFrequent(count=count), candidates, (arg.type,) * count, where, axis=axis, part=part)
 
 
 def each_value(ask: Measuring, arg: Expr, where: Expr | None) -> tuple[tuple[Atom, ...], tuple[Expr, ...]]:
@@ -116,10 +121,10 @@ def each_value(ask: Measuring, arg: Expr, where: Expr | None) -> tuple[tuple[Ato
         shown = values
     if len(shown) > MOST_BINS:
         raise _too_many_bins(ask, arg)
-    candidates = Candidates(question=Bins(count=len(shown)), count=len(shown), values=values)
-    parts = (arg,) if values is not None else ()
+    candidates = Candidates(count=len(shown), values=values)
+    part = None if values is None else arg
     name = f"histogram({ask.describe(arg)})"
-    return shown, _asked(ask, name, candidates, (BIGINT,) * len(shown), where, axis=axis, parts=parts)
+    return shown, _counted(ask, name, candidates, where, axis=axis, part=part)
 
 
 def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]) -> tuple[Expr, ...]:
@@ -133,9 +138,9 @@ def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, .
             f"bins are 1 to {MOST_BINS - 1} numbers, ascending", code=105, at=place(arg), fix="Write [10, 20, 50]."
         )
     count = len(edges) + 1
-    candidates = Candidates(question=Bins(count=count), count=count, edges=on_axis)
+    candidates = Candidates(count=count, edges=on_axis)
     shown = ", ".join(f"{float(edge):g}" for edge in edges)
-    return _asked(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, (BIGINT,) * count, where, axis=axis)
+    return _counted(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, where, axis=axis)
 
 
 def equal_bins(ask: Measuring, arg: Expr, count: int) -> tuple[Fraction, ...]:
@@ -167,7 +172,7 @@ def _ordered(ask: Measuring, arg: Expr) -> tuple[Axis, Candidates]:
         )
     cell = max(1, -(-axis.width // (points - 1)))
     count = -(-axis.width // cell) + 1
-    return axis, Candidates(question=Extreme(greatest=False), count=count, cell=cell)
+    return axis, Candidates(count=count, cell=cell)
 
 
 def _axis(ask: Measuring, arg: Expr) -> Axis:
@@ -185,7 +190,8 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
     if not sensitivity.representable(domain.type, domain.interval):
         raise ask.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
-    if not -PLACES < grid.low <= grid.high < PLACES:
+    far = PLACES if domain.type.kind is Kind.REAL else WORD  # doubles next to the end of 64 bits round past it
+    if not -far <= grid.low <= grid.high < far:
         raise ask.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 
@@ -237,49 +243,67 @@ def _atom(on_axis: int, axis: Axis) -> Atom:
     return float(value) if axis.arg.type == REAL else value if value.denominator > 1 else int(value)
 
 
-def _asked(
+def _chosen(
     ask: Measuring,
     name: str,
+    question: Question,
     candidates: Candidates,
     types: tuple[Type, ...],
     where: Expr | None,
     *,
     axis: Axis | None,
-    parts: tuple[Expr, ...] = (),
+    part: Expr | None = None,
 ) -> tuple[Expr, ...]:
     """The answers' columns; those there are, if it was asked for before."""
-    for old in ask.measures:
-        if (old.candidates, old.axis, old.parts, old.where) == (candidates, axis, parts, where):
-            return tuple(f.column() for f in old.more)
+    asked = (question, candidates, axis, part, where)
+    for old in ask.measurements:
+        if isinstance(old, Choice) and (old.question, old.candidates, old.axis, old.part, old.where) == asked:
+            return tuple(f.column() for f in old.answers)
     answers = tuple(ask.ids.field("", type_) for type_ in types)
-    ask.measures.append(_measure(ask, name, candidates, answers, where, axis=axis, parts=parts))
+    new = Choice(
+        name=name + ask.filter(where),
+        question=question,
+        candidates=candidates,
+        axis=axis,
+        part=part,
+        where=where,
+        answers=answers,
+        because=_because(ask, axis, part),
+    )
+    ask.add(new)
     return tuple(f.column() for f in answers)
 
 
-def _measure(
+def _counted(
     ask: Measuring,
     name: str,
     candidates: Candidates,
-    answers: tuple[Field, ...],
     where: Expr | None,
     *,
     axis: Axis | None,
-    parts: tuple[Expr, ...] = (),
-) -> Measure:
-    counted = isinstance(candidates.question, Bins)
-    arg = parts[0] if axis is None else axis.arg
-    return Measure(
-        kind="candidates",
+    part: Expr | None = None,
+) -> tuple[Expr, ...]:
+    """The counts' columns; those there are, if they were asked for before."""
+    for old in ask.measurements:
+        if isinstance(old, Histogram) and (old.candidates, old.axis, old.part, old.where) == (
+            candidates, axis, part, where
+        ):  # fmt: skip
+            return tuple(f.column() for f in old.answers)
+    answers = tuple(ask.ids.field("", BIGINT) for _ in range(candidates.count))
+    new = Histogram(
         name=name + ask.filter(where),
-        real=answers[0],
-        whole=answers[0],
-        axis=axis,
-        parts=parts,
         candidates=candidates,
-        more=answers,
+        axis=axis,
+        part=part,
         where=where,
-        step=Fraction(1, WEIGHT) if counted or axis is None else axis.step,
-        row_bound=WEIGHT,
-        sensitivity=sensitivity.weights(ask.max_rows),
-        because=ask.domain(arg).because,
+        answers=answers,
+        because=_because(ask, axis, part),
     )
+    ask.add(new)
+    return tuple(f.column() for f in answers)
+
+
+def _because(ask: Measuring, axis: Axis | None, part: Expr | None) -> str:
+    arg = part if axis is None else axis.arg
+    assert arg is not None
+    return ask.domain(arg).because

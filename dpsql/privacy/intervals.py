@@ -13,6 +13,7 @@ a rule. Their ends are NULL, never a guess.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,8 +22,10 @@ from dpsql.domain.types import NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, Sort, inputs, with_inputs
-from dpsql.plan.candidates import Bins
-from dpsql.plan.stages import Measure, Noise, Stage
+from dpsql.mechanisms import gaussian, laplace
+from dpsql.plan.answers import Answer, answers
+from dpsql.plan.measurements import Choice
+from dpsql.plan.stages import Draw, NoisyStage
 from dpsql.privacy.calibrate import half_width
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measuring import number
@@ -41,7 +44,7 @@ class Widened:
     """A plan's stages and last query with the ends of intervals in them. shown: for each column of the query that has an
     interval its position and those of its ends. ends: the ids of all ends."""
 
-    stages: tuple[Stage, ...]
+    stages: tuple[NoisyStage, ...]
     final: Node
     shown: tuple[tuple[int, int, int], ...]
     ends: frozenset[int]
@@ -56,7 +59,7 @@ def has_one_source(final: Node) -> bool:
     return _source(final) is not None
 
 
-def with_intervals(stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
+def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
     """Stages that release two more expressions for each number of the result, and the query that shows them."""
     found = widened(stages, final, level, ids)
     if found is None:
@@ -71,7 +74,7 @@ def with_intervals(stages: tuple[Stage, ...], final: Node, level: Fraction, ids:
 
 
 def widened(
-    stages: tuple[Stage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
+    stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
 ) -> Widened | None:
     """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
     source = _source(final)
@@ -100,7 +103,7 @@ def widened(
 
 
 def _shown_beside(
-    stages: tuple[Stage, ...], final: Node, below: Node, pairs: Mapping[int, tuple[Field, Field]], ids: Ids
+    stages: tuple[NoisyStage, ...], final: Node, below: Node, pairs: Mapping[int, tuple[Field, Field]], ids: Ids
 ) -> Widened:
     """x, x_low, x_high for each column x that has ends below."""
     columns: list[tuple[Field, Expr]] = []
@@ -145,13 +148,13 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
             return with_inputs(node, (below,)), inner
 
 
-def _intervals(stage: Stage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
+def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
     """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
     interval."""
     released = {f.id: expr for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
-    measured = _measured(stage)
-    chosen = frozenset(f.id for m in stage.measures if m.chosen for f in m.more)
+    measured = measured_columns(stage)
+    chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
     found: dict[int, Ends] = {}
     for f in final.fields:
         expr = _over_measures(f.column(), final, released)
@@ -167,12 +170,13 @@ def _intervals(stage: Stage, source: Noisy, final: Node, level: Fraction, let: S
 
 
 def _ends(
-    expr: Expr, used: frozenset[int], measured: Mapping[int, tuple[Measure, Noise]], level: Fraction, let: Steps
+    expr: Expr, used: frozenset[int], measured: Mapping[int, Measured], level: Fraction, let: Steps
 ) -> Ends | None:
-    draws = {measured[id_][0].real.id if measured[id_][0].candidates is None else id_ for id_ in used & measured.keys()}
+    """Numbers that are one total, rounded and not, are one event; so is each combination of the ends of moments."""
+    draws = {measured[id_].answer.real.id for id_ in used & measured.keys()}
     bins = bins_of(expr)
     each = level if bins is not None else 1 - (1 - level) / len(draws)
-    widths = {id_: _width(*measured[id_], each) for id_ in used & measured.keys()}
+    widths = {id_: measured[id_].width(each, id_) for id_ in used & measured.keys()}
     if bins is not None:
         keys, counts = bins
         lists = zip(*(interval_of(count, widths, let) or () for count in counts), strict=True)
@@ -202,26 +206,58 @@ def _nothing(type_: Type) -> Expr:
     return functions.make("try_cast", (Literal(None, NULL),), at=None, to=to)
 
 
-def _measured(stage: Stage) -> dict[int, tuple[Measure, Noise]]:
-    """The measurement behind each of the stage's columns that carries additive noise."""
-    pairs = list(zip(stage.measures, stage.noises, strict=True))
-    found = {f.id: (m, n) for m, n in pairs if m.candidates is None for f in (m.real, m.whole)}
-    counted = [(m, n) for m, n in pairs if m.candidates is not None and isinstance(m.candidates.question, Bins)]
-    return found | {f.id: (m, n) for m, n in counted for f in m.more}
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An answer with additive noise, and the draws of the totals it is made of."""
+
+    answer: Answer
+    draws: tuple[Draw, ...]
+
+    def width(self, level: Fraction, id_: int | None = None) -> Fraction:
+        """Half its interval, in the user's units; half a unit more where the column id_ is rounded to whole units."""
+        width = noise_width(self.answer, self.draws, level)
+        rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
+        return width + (_rounding(self.answer, self.draws) if rounded else Fraction(0))
 
 
-def _width(measure: Measure, noise: Noise, level: Fraction) -> Fraction:
-    """Half the interval of a measurement; half a unit more where it is rounded to whole units after the noise."""
-    width = half_width(noise, float(level)) * measure.step * noise.grid
-    return width if noise.mechanism in ("none", "exact") else width + _rounding(measure, noise)
+def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
+    """Of each of the stage's columns that carries additive noise what is behind it."""
+    found: dict[int, Measured] = {}
+    for noised in stage.noised:
+        if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
+            continue
+        for answer in answers(noised):
+            count = len(answer.factors)
+            draws = noised.draws if len(noised.draws) == count else noised.draws * count
+            found[answer.real.id] = Measured(answer, draws)
+            if answer.whole is not None:
+                found[answer.whole.id] = Measured(answer, draws)
+    return found
 
 
-def _rounding(measure: Measure, noise: Noise) -> Fraction:
-    grid = measure.step * noise.grid
-    unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**measure.whole.type.scale)}.get(
-        measure.whole.type.kind, Fraction(0)
-    )
-    return Fraction(0) if unit == 0 or grid % unit == 0 else unit / 2
+def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
+    """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
+    Gaussian noise by their joint σ."""
+    used = [(abs(factor), draw) for factor, draw in zip(answer.factors, draws, strict=True) if factor and draw.scale]
+    if not used:
+        return Fraction(0)
+    if len(used) == 1:
+        ((factor, draw),) = used
+        return half_width(draw, float(level)) * factor
+    unit = max(factor for factor, _ in used)
+    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    if used[0][1].mechanism == "laplace":
+        return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
+    return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
+
+
+def _rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
+    assert answer.whole is not None
+    type_ = answer.whole.type
+    unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**type_.scale)}.get(type_.kind, Fraction(0))
+    if unit == 0 or all(draw.mechanism == "none" for draw in draws):
+        return Fraction(0)
+    return Fraction(0) if all(factor % unit == 0 for factor in answer.factors) else unit / 2
 
 
 def _over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:

@@ -1,41 +1,42 @@
 """Step 7, measure: the mechanism, the noise of every measurement, the thresholds, and what the query costs.
 
-ε is per query: it is split over all measurements of all stages, equally unless the query says otherwise, so a query
-asked with ε costs exactly ε. δ goes to the thresholds under Laplace, half and half under Gaussian noise with private
-keys, to the Gaussian with public keys; a plan that needs no δ costs none.
+ε is per query: it is split over all measurements of all stages and the selections of their keys, equally unless the query
+says otherwise, so a query asked with ε costs exactly ε. δ goes to the thresholds where all else is pure, half and half
+where something is Gaussian and keys are private, to the Gaussian with public keys; a plan that needs no δ costs none.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
 from dpsql.errors import Refused
-from dpsql.ir.expr import place
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
-from dpsql.plan.stages import Noise, Stage, Threshold
-from dpsql.privacy.calibrate import Accounting, Calibrated, half_width, with_gaussian, with_laplace
+from dpsql.plan.balls import Norm
+from dpsql.plan.measurements import Measurement, RowMoments, is_chosen, shares
+from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Stage
+from dpsql.privacy.calibrate import KEYS, VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
+from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
 
-EXACT = Noise(mechanism="exact", shift=0, sensitivity=0, scale=0)
-NOTHING = Noise(mechanism="none", shift=0, sensitivity=0, scale=0)
+EXACT = Draw(mechanism="exact")
+NOTHING = Draw(mechanism="none")
+ALL_EXACT = 64
+FEW_GROUPS = 2  # up to so many groups of a unit, votes in norm 1 with Laplace noise find more keys
 
 
 def measure(
     stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
-) -> tuple[tuple[Stage, ...], Cost]:
+) -> tuple[tuple[NoisyStage, ...], Cost]:
     if settings.exact:
-        quiet = tuple(dataclasses.replace(s, noises=tuple(EXACT for _ in s.measures)) for s in stages)
-        return quiet, Cost()
-    thresholded = [s for s in stages if _is_thresholded(s)]
-    drawn = [
-        (i, j) for i, s in enumerate(stages) for j, m in enumerate(s.measures) if m.sensitivity > 0 and not s.is_empty
-    ]
+        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in stages), Cost()
+    drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
-        return _with_noises(stages, Calibrated({}, Cost(), Fraction(0))), Cost()
+        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost()
     epsilon = settings.epsilon
     if epsilon is None:
         raise Refused(
@@ -45,32 +46,46 @@ def measure(
             fix="Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) …, SET epsilon = 1, "
             "or `per_query:` in the metadata.",
         )
-    if thresholded and settings.delta <= 0:
-        private = next(key for key in thresholded[0].keys if key.values is None)
+    selected = [stages[part.stage] for part in drawn if part.position is None]
+    if selected and settings.delta <= 0:
+        private = next(key for key in selected[0].keys if key.values is None)
         raise Refused(
             f'the keys of "{private.field.name or "this group"}" are private, and releasing them needs a δ',
             code=116,
-            at=place(private.expr),
+            at=private.at,
             why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
-    weights = _weights(stages, drawn, settings)
-    chosen = _choose(stages, drawn, weights, epsilon, settings, bool(thresholded), accounting)
-    return _with_noises(stages, chosen), chosen.cost
+    way = _choose(stages, _weights(stages, drawn, settings), epsilon, settings, accounting)
+    return tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages)), way.cost
 
 
-def _is_thresholded(stage: Stage) -> bool:
-    return not stage.public_keys and not stage.is_empty
+def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
+    """What takes a share of ε: the selection of keys first, then what can change at all."""
+    if stage.is_empty:
+        return []
+    found = [] if stage.public_keys else [Part(i, None, _norm_of_votes(stage, settings))]
+    return found + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
 
 
-def _weights(
-    stages: tuple[Stage, ...], drawn: list[tuple[int, int]], settings: QuerySettings
-) -> dict[tuple[int, int], Fraction]:
-    """Each measurement's part of ε; the parts add up to exactly 1."""
+def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
+    """Laplace noise where units have one or two groups, or where nothing else is wanted."""
+    if settings.mechanism != "auto":
+        return 1 if settings.mechanism == "laplace" else 2
+    return 1 if _voting(stage) <= FEW_GROUPS else 2
+
+
+def _voting(stage: Stage) -> int:
+    """With how many groups a unit still votes where votes are in norm 1: as many as the owner or the query allows it."""
+    return min(1 if stage.source.single else stage.limit.groups.most, VOTES)
+
+
+def _weights(stages: tuple[Stage, ...], drawn: list[Part], settings: QuerySettings) -> dict[Part, Fraction]:
+    """Each part's share of ε; they add up to exactly 1."""
     if settings.split is None:
-        shares = {(i, j): stages[i].measures[j].weight for i, j in drawn}
-        return {at: Fraction(share, sum(shares.values())) for at, share in shares.items()}
-    names = [stages[i].measures[j].name for i, j in drawn]
+        own = {part: _shares(stages, part) for part in drawn}
+        return {part: Fraction(share, sum(own.values())) for part, share in own.items()}
+    names = [_name(stages, part) for part in drawn]
     given = settings.split
     parts: list[Fraction]
     if given and isinstance(given[0], tuple):
@@ -87,6 +102,14 @@ def _weights(
     return {at: part / whole for at, part in zip(drawn, parts, strict=True)}
 
 
+def _shares(stages: tuple[Stage, ...], part: Part) -> int:
+    return 1 if part.position is None else shares(stages[part.stage].measurements[part.position])
+
+
+def _name(stages: tuple[Stage, ...], part: Part) -> str:
+    return KEYS if part.position is None else stages[part.stage].measurements[part.position].name
+
+
 def _bad_split(names: list[str]) -> Refused:
     return Refused(
         f"split needs one weight for each of the {len(names)} measurements",
@@ -98,74 +121,106 @@ def _bad_split(names: list[str]) -> Refused:
 
 def _choose(
     stages: tuple[Stage, ...],
-    drawn: list[tuple[int, int]],
-    weights: dict[tuple[int, int], Fraction],
+    weights: dict[Part, Fraction],
     epsilon: Fraction,
     settings: QuerySettings,
-    keys_need_delta: bool,
     accounting: Accounting,
 ) -> Calibrated:
     """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query."""
-    delta_keys = settings.delta if keys_need_delta else Fraction(0)
-    if all(stages[i].measures[j].chosen for i, j in drawn):
-        return with_laplace(stages, drawn, weights, epsilon, delta_keys)
-    if settings.mechanism == "gaussian" and settings.delta <= 0:
+    if settings.mechanism == "gaussian" and settings.delta <= 0 and _additive(stages, weights):
         raise Refused(
             "Gaussian noise needs a δ",
             code=116,
             why="It is never purely ε-private.",
             fix="Give a delta, or use mechanism='laplace'.",
         )
-    if settings.mechanism == "laplace" or settings.delta <= 0:
-        return with_laplace(stages, drawn, weights, epsilon, delta_keys)
-    half = settings.delta / 2 if keys_need_delta else Fraction(0)
-    if settings.mechanism == "gaussian":
-        return with_gaussian(stages, drawn, weights, epsilon, settings.delta - half, half, accounting)
-    ways: list[Calibrated] = []
+    ways: list[Additive] = ["laplace", "gaussian"]
+    if settings.mechanism != "auto":
+        ways = [settings.mechanism]
+    if settings.delta <= 0 or not _additive(stages, weights):
+        ways = ["laplace"]
+    found: list[Calibrated] = []
     refusal: Refused | None = None
-    for way in ("laplace", "gaussian"):
+    for way in ways:
         try:
-            if way == "laplace":
-                ways.append(with_laplace(stages, drawn, weights, epsilon, delta_keys))
-            else:
-                ways.append(with_gaussian(stages, drawn, weights, epsilon, settings.delta - half, half, accounting))
+            found.append(calibrated(stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting))
         except Refused as refused:
             refusal = refusal or refused
-    if not ways:
+    if not found:
         assert refusal is not None
         raise refusal
-    return min(ways, key=lambda way: _log_error(way, stages))
+    return min(found, key=_log_error)
 
 
-def _log_error(way: Calibrated, stages: tuple[Stage, ...]) -> float:
-    additive = [n for n in way.noises.values() if n.mechanism in ("laplace", "gaussian")]
-    return sum(math.log(half_width(n) * float(n.grid)) for n in additive)
+def _additive(stages: tuple[Stage, ...], weights: Mapping[Part, Fraction]) -> bool:
+    return any(p.position is not None and not is_chosen(stages[p.stage].measurements[p.position]) for p in weights)
 
 
-def _with_noises(stages: tuple[Stage, ...], way: Calibrated) -> tuple[Stage, ...]:
-    thresholded = sum(_is_thresholded(s) for s in stages)
-    done: list[Stage] = []
-    for i, stage in enumerate(stages):
-        noises = tuple(way.noises.get((i, j), NOTHING) for j in range(len(stage.measures)))
-        threshold = _threshold(stage, noises, way.delta_keys / thresholded) if _is_thresholded(stage) else None
-        done.append(dataclasses.replace(stage, noises=noises, threshold=threshold))
-    return tuple(done)
+def _log_error(way: Calibrated) -> float:
+    """Of each measurement, by its first total: for moments that is the one whose error the mean inherits."""
+    return math.fsum(_error(one) for one in way.noised.values() if one.draw.mechanism in ("laplace", "gaussian"))
 
 
-def _threshold(stage: Stage, noises: tuple[Noise, ...], delta: Fraction) -> Threshold:
-    """Lemma: a stage whose private keys are released at a noisy unit count of at least T adds at most δ.
+def _error(one: Noised) -> float:
+    """The logarithm of a 95 % half-width, of moments of their centred sum: of two ends of Laplace noise half their
+    difference, which is a tenth wider than one of them, less half."""
+    wide = [math.log(half_width(draw) * float(draw.grid)) for draw in one.draws]
+    if not isinstance(one.measurement, RowMoments):
+        return wide[0]
+    if one.form == "ends":
+        return wide[0] + math.log(1.25 / 2 if one.measurement.degree == 1 else 1.25 / 4 / one.measurement.axis.half)
+    return wide[1]
 
-    Proof: a key that only the unit in question holds has count 1 on one side and does not exist on the other. It shows
-    with probability P[1/g + X ≥ T] ≤ p*, for each of its at most L0 groups independently, so some such key shows with
-    probability at most 1 − (1 − p*)^L0 = δ. Keys that others hold too are covered by the noise itself.
+
+def _with_noise(i: int, stage: Stage, way: Calibrated, selections: int) -> NoisyStage:
+    noised = [way.noised.get(Part(i, j)) or _quiet(one, NOTHING) for j, one in enumerate(stage.measurements)]
+    found = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
+    if found is None:
+        return _noisy(stage, noised, None)
+    part, drawn = found
+    limit = VOTES if part.norm == 2 else _voting(stage)
+    return _noisy(stage, noised, selection(drawn, part.norm, limit, way.delta_keys / selections, stage.min_units))
+
+
+def _noisy(stage: Stage, noised: list[Noised], selected: Selection | None) -> NoisyStage:
+    fields = {f.name: getattr(stage, f.name) for f in dataclasses.fields(stage)}
+    return NoisyStage(**fields, noised=tuple(noised), selection=selected)
+
+
+def _quiet(one: Measurement, draw: Draw) -> Noised:
+    form: Form = "centred" if isinstance(one, RowMoments) else "plain"
+    return Noised(measurement=one, form=form, draws=(draw,) * (one.degree + 1 if isinstance(one, RowMoments) else 1))
+
+
+def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: int = 0) -> Selection:
+    """Lemma: releasing the keys whose noisy votes are at least T adds at most δ, where T = max over t ≤ limit of
+    W_t + z_t, W_t a vote of a unit with t groups and z_t the least m with P[X ≥ m] ≤ 1 − (1 − δ)^(1/t).
+
+    Proof. Keys that others hold too are covered by the noise: a unit's votes are within 2^bits in the norm. Let t be the
+    number of keys that only the unit holds; it has g ≥ t groups, so each of those keys has W_g ≤ W_t votes on one side and
+    does not exist on the other. Each shows, independently, with probability at most P[W_t + X ≥ T] ≤ p_t, so none shows
+    with probability at least (1 − p_t)^t ≥ 1 − δ. A key without any vote is no candidate (t would have no bound).
+
+    Past 64 groups evaluated at t = 1, 2, 4, …: in between W_t is at most its left end's and z_t at most its right end's, a
+    bound from above with few evaluations.
     """
-    position = next(j for j, m in enumerate(stage.measures) if m.kind == "units" and m.where is None)
-    noise = noises[position]
-    one_unit = math.ceil(1 / noise.grid)
-    p = key_probability(delta, stage.bounding.max_groups)
-    family = laplace if noise.mechanism == "laplace" else gaussian
-    at_least = family.threshold(t=noise.scale, one_unit=one_unit, p=p)
-    at_least = max(at_least, math.ceil(stage.min_units / noise.grid))
-    return Threshold(
-        measure=position, at_least=at_least, units=at_least * noise.grid, delta=delta, min_units=stage.min_units
+    weights, family = votes(drawn.bits, norm, limit), laplace if norm == 1 else gaussian
+    scale = drawn.draw.scale
+
+    def beyond(t: int) -> int:
+        found: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
+        return found
+
+    if limit <= ALL_EXACT:
+        at_least = max(weights[t - 1] + beyond(t) for t in range(1, limit + 1))
+    else:
+        lefts = (2**i for i in range(limit.bit_length()))
+        at_least = max(weights[t - 1] + beyond(min(2 * t - 1, limit)) for t in lefts)
+    return Selection(
+        draw=drawn.draw,
+        bits=drawn.bits,
+        votes=weights,
+        at_least=max(at_least, min_units * 2**drawn.bits),
+        delta=delta,
+        min_units=min_units,
     )

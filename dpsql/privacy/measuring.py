@@ -8,17 +8,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
+from typing import TypeVar
 
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Span
 from dpsql.ir.expr import Column, Expr, Literal
-from dpsql.ir.nodes import Field
-from dpsql.plan.stages import Axis, Measure, MeasureKind
-from dpsql.privacy import sensitivity
+from dpsql.plan.measurements import (
+    Axis,
+    DistinctCount,
+    Measurement,
+    Number,
+    OnAxis,
+    One,
+    Product,
+    RowMoments,
+    RowTotal,
+    UnitTotal,
+    entering,
+)
+from dpsql.plan.stages import Limit
 from dpsql.privacy.axes import Axes
 from dpsql.sql.bind.context import Ids
 
 Sums = Mapping[int, tuple[Fraction, Fraction]]
+Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,40 +39,45 @@ class Measuring(Axes):
     """The measurements of one stage.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
-    a column add up to in a group, by column id. one_count: the unit count may serve as a count of rows.
+    a column add up to in a group, by column id.
     """
 
     ids: Ids
+    limit: Limit
     same_unit: frozenset[int] = frozenset()
     groups: int | None = 1
-    one_count: bool = True
     max_sum: Sums = field(default_factory=lambda: MappingProxyType({}))
-    measures: list[Measure] = field(default_factory=list)
+    measurements: list[Measurement] = field(default_factory=list)
 
-    def units(self, where: Expr | None = None) -> Measure:
-        """How many units have a row that enters."""
+    def units(self, where: Expr | None = None) -> Number:
+        """How many units have a row that enters: their rows, where those of a unit count one in all."""
+        if self.limit.rows.most == 1:
+            return self.rows(where=where)
         name = "units" if where is None else f"units where {self.describe(where)}"
-        return self.add("units", name, where=where, row_bound=1, sensitivity=sensitivity.units())
+        new = UnitTotal(name=name, piece=One(), clamp=(0, 1), where=where, answer=self._number(BIGINT))
+        return self._asked(new).answer
 
-    def rows(self, *needs: Expr, where: Expr | None = None, at_most: int | None = None) -> Measure:
-        """How many rows enter, at most max_rows (or at_most) of a unit; the unit count serves where every unit counts at
-        most one row anyway."""
+    def rows(self, *needs: Expr, where: Expr | None = None, at_most: int | None = None) -> Number:
+        """How many rows enter; where moments of the same rows are measured, their count. at_most: of a unit in a group."""
         needs = self.nullable(*needs)
-        cap = self.max_rows if at_most is None else min(at_most, self.max_rows)
-        if cap == 1 and not needs and self.one_count:
-            return self.units(where)
         name = f"count({', '.join(map(self.describe, needs)) or '*'}){self.filter(where)}"
-        bound = "" if cap == self.max_rows else "contribution bounds of the query"
-        return self.add(
-            "rows",
-            name,
-            needs=needs,
-            where=where,
-            row_cap=cap,
-            row_bound=1,
-            sensitivity=sensitivity.rows(cap),
-            because=bound,
-        )
+        if at_most is not None and self._by_group(at_most, 1):
+            because = "contribution bounds of the query"
+            bounded = UnitTotal(
+                name=name,
+                piece=One(),
+                clamp=(0, at_most),
+                needs=needs,
+                where=where,
+                answer=self._number(BIGINT),
+                because=because,
+            )
+            return self._asked(bounded).answer
+        for old in self.measurements:
+            if isinstance(old, RowMoments) and self._rows_of(old) == (frozenset(needs), where):
+                return old.count
+        new = RowTotal(name=name, piece=One(), needs=needs, where=where, answer=self._number(BIGINT))
+        return self._asked(new).answer
 
     def total(
         self,
@@ -67,111 +85,116 @@ class Measuring(Axes):
         where: Expr | None = None,
         bounds: tuple[Fraction, Fraction] | None = None,
         at: Span | None = None,
-    ) -> Measure:
-        """Σ arg. Of max_rows·bound and the bounds on a unit's whole sum (the query's, else the owner's) the one with the
-        smaller sensitivity."""
+    ) -> Number:
+        """Σ arg. Of the rows' bounds and the bounds on a unit's whole sum in a group (the query's, else the owner's) those
+        with the smaller reach. Where the same rows are counted too, both are measured by the ends of one axis."""
+        beside = self._mean_of(arg, where) if bounds is None else None
+        if beside is not None:  # AVG(x) has it: no share of ε of its own
+            return beside.total
         whole, because = bounds, "contribution bounds of the query"
         if whole is None and isinstance(arg, Column):
             whole, because = self.max_sum.get(arg.id), "max_sum declared in the metadata"
         name = f"sum({self.describe(arg)}){self.filter(where)}"
+        clamp: tuple[int, int] | None = None
         if whole is None or self.domain(arg).interval.is_finite:
             axis = self.axis(arg)
-            by_rows = sensitivity.total(axis, self.max_rows)
+            far = max(abs(axis.low), abs(axis.high))
             clamp = None if whole is None else _clamp(whole, axis)
-            if clamp is None or by_rows <= sensitivity.clamped(*clamp):
-                return self.add(
-                    "sum",
-                    name,
-                    axis=axis,
-                    where=where,
-                    step=axis.step,
-                    row_bound=max(abs(axis.low), abs(axis.high)),
-                    sensitivity=by_rows,
-                    because=self.domain(arg).because + ("" if whole is None else ", less noise than the unit's sum"),
-                )
+            if clamp is None or not self._by_group(max(map(abs, clamp)), far):
+                because = self.domain(arg).because + ("" if whole is None else ", less noise than the unit's sum")
+                return self._total_of_rows(arg, axis, where, name, because)
         else:
             axis = self.axis_of_sum(arg, whole, at)
             clamp = _clamp(whole, axis)
-        return self.add(
-            "sum",
-            name,
-            axis=axis,
-            where=where,
-            step=axis.step,
-            clamp=clamp,
-            row_bound=max(1, sensitivity.clamped(*clamp)),  # of a unit: its rows are clamped together
-            sensitivity=sensitivity.clamped(*clamp),
-            because=because,
+        number = self._number(_sum_type(arg.type))
+        new = UnitTotal(name=name, piece=OnAxis(axis), clamp=clamp, where=where, answer=number, because=because)
+        return self._asked(new).answer
+
+    def _total_of_rows(self, arg: Expr, axis: Axis, where: Expr | None, name: str, because: str) -> Number:
+        counted = (frozenset(self.nullable(arg)), where)
+        if any(isinstance(m, RowTotal) and m.piece == One() and self._rows_of(m) == counted for m in self.measurements):
+            return self.moments_on(axis, degree=1, where=where).total
+        new = RowTotal(
+            name=name, piece=OnAxis(axis), where=where, answer=self._number(_sum_type(arg.type)), because=because
         )
+        return self._asked(new).answer
 
-    def centred(self, arg: Expr, where: Expr | None = None) -> Measure:
-        """Σ (arg − mid), mid the middle of arg's bounds."""
-        coarse = self.find("centred", self.squared_axis(arg), where)
-        if coarse is not None and arg.type.kind is Kind.REAL:  # a variance has it: rows·step away from the finer one
-            return coarse
-        return self.centred_on(self.axis(arg), where=where)
+    def mean(self, arg: Expr, where: Expr | None = None) -> RowMoments:
+        """Count and sum of one axis."""
+        return self._mean_of(arg, where) or self.moments_on(self.axis(arg), degree=1, where=where)
 
-    def centred_on(self, axis: Axis, *needs: Expr, where: Expr | None = None) -> Measure:
-        return self.add(
-            "centred",
-            f"centred sum({self.describe(axis.arg)}){self._with(needs)}{self.filter(where)}",
+    def _mean_of(self, arg: Expr, where: Expr | None) -> RowMoments | None:
+        """Moments that are measured anyway. A variance of reals has the sum on its own axis: rows·step away from the finer
+        one."""
+        coarse = self.squared_axis(arg)
+        fits = coarse is not None and (arg.type.kind is Kind.REAL or coarse == self.axis(arg))
+        found = self._moments_of(coarse, (), where) if fits else None
+        if found is None and any(isinstance(m, RowMoments) and m.axis.arg == arg for m in self.measurements):
+            found = self._moments_of(self.axis(arg), (), where)
+        return found
+
+    def moments_on(self, axis: Axis, *needs: Expr, degree: int, where: Expr | None = None) -> RowMoments:
+        """Moments of the rows where the axis and `needs` are there. A lone count of the same rows becomes theirs."""
+        needs = tuple(need for need in self.nullable(*needs) if need != axis.arg)
+        found = self._moments_of(axis, needs, where)
+        if found is not None and found.degree >= degree:
+            return found
+        beside = f" beside {', '.join(map(self.describe, needs))}" if needs else ""
+        word = "mean" if degree == 1 else "moments"
+        count, total = self._number(BIGINT), self._number(_sum_type(axis.arg.type))
+        new = RowMoments(
+            name=f"{word} of {self.describe(axis.arg)}{beside}{self.filter(where)}",
             axis=axis,
-            needs=self.nullable(*needs),
+            degree=degree,
+            needs=needs,
             where=where,
-            step=axis.step / 2,
-            row_bound=axis.width,
-            sensitivity=sensitivity.centred(axis, self.max_rows),
+            count=count,
+            total=total,
+            first=self.ids.field("", REAL),
+            second=self.ids.field("", REAL) if degree == 2 else None,
             because=self.domain(axis.arg).because,
         )
+        if found is not None:  # of a lower degree: its columns stay
+            kept = dataclasses.replace(new, count=found.count, total=found.total, first=found.first)
+            self.measurements[self.measurements.index(found)] = kept
+            return kept
+        for position, old in enumerate(self.measurements):
+            if isinstance(old, RowTotal) and old.piece == One() and self._rows_of(old) == self._rows_of(new):
+                kept = dataclasses.replace(new, count=old.answer)
+                self.measurements[position] = kept
+                return kept
+        self.measurements.append(new)
+        return new
 
-    def square(self, axis: Axis, *needs: Expr, where: Expr | None = None) -> Measure:
-        """Σ (z² − range²/8), z = arg − mid, range the width of arg's bounds."""
-        return self.add(
-            "square",
-            f"centred squares({self.describe(axis.arg)}){self._with(needs)}{self.filter(where)}",
-            axis=axis,
-            needs=self.nullable(*needs),
-            where=where,
-            step=axis.step**2 / 8,
-            row_bound=axis.width**2,
-            sensitivity=sensitivity.square(axis, self.max_rows),
-            because=self.domain(axis.arg).because,
-        )
-
-    def product(self, axis: Axis, second: Axis, where: Expr | None = None) -> Measure:
+    def product(self, axis: Axis, second: Axis, where: Expr | None = None) -> Number:
         """Σ z·z′, both centred; the same whichever comes first."""
         axis, second = sorted((axis, second), key=lambda one: self.describe(one.arg))
-        return self.add(
-            "product",
-            f"centred product({self.describe(axis.arg)}, {self.describe(second.arg)}){self.filter(where)}",
-            axis=axis,
-            second=second,
+        name = f"centred product({self.describe(axis.arg)}, {self.describe(second.arg)}){self.filter(where)}"
+        new = RowTotal(
+            name=name,
+            piece=Product(axis, second),
             where=where,
-            step=axis.step * second.step / 4,
-            row_bound=max(1, axis.width * second.width),
-            sensitivity=sensitivity.product(axis, second, self.max_rows),
+            answer=self._number(REAL),
             because=self.domain(axis.arg).because,
         )
+        return self._asked(new).answer
 
-    def distinct(self, parts: tuple[Expr, ...], where: Expr | None = None) -> Measure:
+    def distinct(self, parts: tuple[Expr, ...], where: Expr | None = None) -> Number:
         """How many different values; NULL alone is none, as in SQL."""
         name = f"count(distinct {', '.join(map(self.describe, parts))}){self.filter(where)}"
-        return self.add(
-            "distinct", name, parts=parts, where=where, row_bound=1, sensitivity=sensitivity.distinct(self.max_rows)
+        rows = self.limit.rows
+        new = DistinctCount(
+            name=name,
+            parts=parts,
+            most=rows.most,
+            in_group=max(1, rows.squared // rows.most),  # of m groups x c rows: m·c² over m·c
+            where=where,
+            answer=self._number(BIGINT),
         )
+        return self._asked(new).answer
 
     def is_unit(self, expr: Expr) -> bool:
         return isinstance(expr, Column) and expr.id in self.same_unit
-
-    def has(self, kind: MeasureKind, arg: Expr, where: Expr | None) -> bool:
-        return any(
-            m.kind == kind and m.axis is not None and m.axis.arg == arg and m.where == where and not m.needs
-            for m in self.measures
-        )
-
-    def find(self, kind: MeasureKind, axis: Axis | None, where: Expr | None) -> Measure | None:
-        found = (m for m in self.measures if (m.kind, m.axis, m.where, m.needs) == (kind, axis, where, ()))
-        return next(found, None)
 
     def nullable(self, *exprs: Expr) -> tuple[Expr, ...]:
         """Those that may be NULL, once each, in an order of their own: (x, y) and (y, x) ask for the same rows."""
@@ -180,52 +203,32 @@ class Measuring(Axes):
     def filter(self, where: Expr | None) -> str:
         return "" if where is None else f" where {self.describe(where)}"
 
-    def _with(self, needs: tuple[Expr, ...]) -> str:
-        return f" beside {', '.join(map(self.describe, needs))}" if needs else ""
+    def add(self, new: Measurement) -> None:
+        self.measurements.append(new)
 
-    def add(
-        self,
-        kind: MeasureKind,
-        name: str,
-        *,
-        row_bound: int,
-        sensitivity: int,
-        axis: Axis | None = None,
-        second: Axis | None = None,
-        needs: tuple[Expr, ...] = (),
-        parts: tuple[Expr, ...] = (),
-        where: Expr | None = None,
-        step: Fraction = Fraction(1),
-        clamp: tuple[int, int] | None = None,
-        row_cap: int = 0,
-        because: str = "",
-    ) -> Measure:
+    def _rows_of(self, one: Measurement) -> tuple[frozenset[Expr], Expr | None]:
+        """Which rows enter, in terms of what may be NULL."""
+        read, where = entering(one)
+        return frozenset(self.nullable(*read)), where
+
+    def _by_group(self, of_group: int, of_row: int) -> bool:
+        """Whether bounding what a unit adds to a group reaches less than bounding its rows."""
+        return self.limit.groups.most * of_group < self.limit.rows.most * of_row
+
+    def _moments_of(self, axis: Axis | None, needs: tuple[Expr, ...], where: Expr | None) -> RowMoments | None:
+        found = (m for m in self.measurements if isinstance(m, RowMoments))
+        return next((m for m in found if (m.axis, m.needs, m.where) == (axis, needs, where)), None)
+
+    def _asked(self, new: Asked) -> Asked:
         """The measurement; the one there is, if it was asked for before."""
-        new = Measure(
-            kind=kind,
-            name=name,
-            real=Field(-1, "", REAL),
-            whole=Field(-1, "", _whole_type(kind, axis)),
-            axis=axis,
-            second=second,
-            needs=needs,
-            parts=parts,
-            where=where,
-            step=step,
-            clamp=clamp,
-            row_cap=row_cap,
-            row_bound=row_bound,
-            sensitivity=sensitivity,
-            because=because,
-        )
-        for old in self.measures:
-            if dataclasses.replace(old, name=name, real=new.real, whole=new.whole) == new:
+        for old in self.measurements:
+            if isinstance(old, type(new)) and dataclasses.replace(old, name=new.name, answer=new.answer) == new:
                 return old
-        measure = dataclasses.replace(
-            new, real=self.ids.field("", new.real.type), whole=self.ids.field("", new.whole.type)
-        )
-        self.measures.append(measure)
-        return measure
+        self.measurements.append(new)
+        return new
+
+    def _number(self, type_: Type) -> Number:
+        return Number(real=self.ids.field("", REAL), whole=self.ids.field("", type_))
 
 
 def _clamp(whole: tuple[Fraction, Fraction], axis: Axis) -> tuple[int, int]:
@@ -234,31 +237,20 @@ def _clamp(whole: tuple[Fraction, Fraction], axis: Axis) -> tuple[int, int]:
     return min(low, high), high
 
 
-def _whole_type(kind: MeasureKind, axis: Axis | None) -> Type:
-    """What the measurement is when it is rounded: a sum of decimals is a decimal, of reals a real, the rest integers."""
-    if kind in ("square", "product"):
-        return REAL
-    if axis is not None and axis.arg.type.kind is Kind.DECIMAL:
-        return decimal(38, axis.arg.type.scale)
-    if axis is not None and axis.arg.type.kind is Kind.REAL:
-        return REAL
-    return BIGINT
+def _sum_type(type_: Type) -> Type:
+    """A sum of decimals is a decimal, of reals a real, of the rest an integer."""
+    match type_.kind:
+        case Kind.DECIMAL:
+            return decimal(38, type_.scale)
+        case Kind.REAL:
+            return REAL
+        case _:
+            return BIGINT
 
 
-def real(measure: Measure) -> Expr:
-    """The measurement in the user's units, as a real."""
-    return measure.real.column()
-
-
-def whole(measure: Measure) -> Expr:
-    """The measurement rounded to an integer (or to its decimal scale); a real stays as it is."""
-    return measure.whole.column()
-
-
-def ends(measure: Measure) -> tuple[Fraction, Fraction]:
+def ends(axis: Axis) -> tuple[Fraction, Fraction]:
     """The bounds of a measured expression, as they are enforced."""
-    assert measure.axis is not None
-    return measure.axis.low * measure.axis.step, measure.axis.high * measure.axis.step
+    return axis.low * axis.step, axis.high * axis.step
 
 
 def number(value: Fraction) -> Literal:
@@ -266,4 +258,4 @@ def number(value: Fraction) -> Literal:
     return Literal(float(value), REAL)
 
 
-__all__ = ["Measuring", "ends", "number", "real", "whole"]
+__all__ = ["Measuring", "ends", "number"]

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from dpsql.domain.types import NULL
 from dpsql.ir.expr import Expr, Literal
-from dpsql.plan.stages import Axis, Measure
-from dpsql.privacy.measuring import Measuring, number, real
+from dpsql.plan.measurements import RowMoments
+from dpsql.privacy.measuring import Measuring, ends, number
 from dpsql.sql import functions
 
 
@@ -27,51 +27,51 @@ def null_unless(condition: Expr, value: Expr) -> Expr:
     return call("case", condition, value, Literal(None, NULL))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Moments:
     """One expression's: count n, first = Σ z, second = Σ (z² − range²/8), z the distance from the middle of its bounds.
 
     In exact mode a sum over no rows is NULL, and so is every result.
     """
 
-    axis: Axis
-    count: Measure
-    first: Measure
-    second: Measure
+    of: RowMoments
 
     @property
     def range(self) -> Fraction:
-        return self.axis.width * self.axis.step
+        return self.of.axis.half * self.of.axis.step
 
     @property
-    def middle(self) -> Fraction:
-        return (self.axis.low + self.axis.high) * self.axis.step / 2
+    def count(self) -> Expr:
+        return self.of.count.real.column()
 
     @property
     def rows(self) -> Expr:
         """At least 1, to divide by."""
-        return call("greatest", real(self.count), number(Fraction(1)))
+        return call("greatest", self.count, number(Fraction(1)))
 
     @property
     def offset(self) -> Expr:
         """Mean less the middle of the bounds."""
-        return call("divide", real(self.first), self.rows)
+        return call("divide", self.of.first.column(), self.rows)
 
     @property
     def mean(self) -> Expr:
-        low, high = self.axis.low * self.axis.step, self.axis.high * self.axis.step
-        return between(call("add", number(self.middle), self.offset), number(low), number(high))
+        """Within the bounds; NULL where there is nothing to average, which LEAST and GREATEST would swallow."""
+        low, high = ends(self.of.axis)
+        mean = between(call("add", number((low + high) / 2), self.offset), number(low), number(high))
+        return call("case", call("is_null", self.of.first.column()), Literal(None, NULL), mean)
 
     @property
     def variance(self) -> Expr:
         """Of the population: mean square less squared mean, within 0 and range²/4 (Popoviciu)."""
-        mean_square = call("add", call("divide", real(self.second), self.rows), number(self.range**2 / 8))
+        assert self.of.second is not None
+        mean_square = call("add", call("divide", self.of.second.column(), self.rows), number(self.range**2 / 8))
         found = call("subtract", mean_square, call("multiply", self.offset, self.offset))
         return between(found, number(Fraction(0)), number(self.range**2 / 4))
 
     @property
     def present(self) -> Expr:
-        return call("is_not_null", real(self.first))
+        return call("is_not_null", self.of.first.column())
 
 
 def of_sample(value: Expr, count: Expr) -> Expr:
@@ -83,24 +83,20 @@ def of_sample(value: Expr, count: Expr) -> Expr:
 
 def moments(ask: Measuring, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
     """Of the rows where arg and `needs` are there."""
-    axis = ask.moment_axis(arg)
-    return Moments(
-        axis=axis,
-        count=ask.rows(arg, *needs, where=where),
-        first=ask.centred_on(axis, *needs, where=where),
-        second=ask.square(axis, *needs, where=where),
-    )
+    return Moments(ask.moments_on(ask.moment_axis(arg), *needs, degree=2, where=where))
+
+
+def mean_beside(ask: Measuring, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
+    """Count and sum on the axis of second moments, of the rows where arg and `needs` are there."""
+    return Moments(ask.moments_on(ask.moment_axis(arg), *needs, degree=1, where=where))
 
 
 def covariance(ask: Measuring, x: Expr, y: Expr, *, where: Expr | None) -> tuple[Expr, Expr]:
-    """(the population's covariance, its row count), within ±range·range′/4; no squares are measured."""
-    one, other = ask.moment_axis(x), ask.moment_axis(y)
-    count = ask.rows(x, y, where=where)
-    first, second = ask.centred_on(one, y, where=where), ask.centred_on(other, x, where=where)
-    both = ask.product(one, other, where)
-    rows = call("greatest", real(count), number(Fraction(1)))
-    means = call("multiply", call("divide", real(first), rows), call("divide", real(second), rows))
-    found = call("subtract", call("divide", real(both), rows), means)
-    most = one.width * one.step * other.width * other.step / 4
+    """(the population's covariance, its row count), within ±range·range′/4; no squares are measured for it."""
+    one, other = mean_beside(ask, x, y, where=where), mean_beside(ask, y, x, where=where)
+    both = ask.product(one.of.axis, other.of.axis, where).real.column()
+    means = call("multiply", one.offset, other.offset)
+    found = call("subtract", call("divide", both, one.rows), means)
+    most = one.of.axis.width * one.of.axis.step * other.of.axis.width * other.of.axis.step / 4
     bounded = between(found, number(-most), number(most))
-    return null_unless(call("is_not_null", real(both)), bounded), real(count)
+    return null_unless(call("is_not_null", both), bounded), one.count

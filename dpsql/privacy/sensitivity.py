@@ -1,6 +1,7 @@
-"""How much one unit can add to one group's total: every Δ of dpsql is computed here, in integers, after rounding.
+"""How far one unit moves a measurement, over all its groups together: every Δ of dpsql is computed here, in integers.
 
-Notation: R = max_rows. A unit's rows in a group that enter a measurement: c of them, with integer pieces p_1 … p_c.
+The integers are weighted ones: 2^-20 of a piece (plan/balls.py). What a radius means is proved there, once; here is what
+each measurement makes of it, and what rounding totals to a coarser grid costs.
 """
 
 from __future__ import annotations
@@ -8,11 +9,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
-from dpsql.plan.candidates import WEIGHT
-from dpsql.plan.stages import Axis
+from dpsql.plan.balls import FULL, Norm
+from dpsql.plan.measurements import (
+    Choice,
+    DistinctCount,
+    Histogram,
+    Measurement,
+    RowMoments,
+    RowTotal,
+    TopGroups,
+    UnitTotal,
+    most,
+)
+from dpsql.plan.stages import Form, Limit, Stage
 
 VALUE_BITS = 40
 LARGEST_REAL = Fraction(2) ** 480  # its square, and sums of 2^60 squares, are still doubles
@@ -86,81 +99,110 @@ def _nearest(value: Fraction) -> int:
     return math.floor(value + Fraction(1, 2))
 
 
-def units() -> int:
-    """A unit is counted once in a group: Δ = 1."""
-    return 1
+def reaches(one: Measurement, form: Form, limit: Limit, norm: Norm) -> tuple[int, ...]:
+    """For each total of a measurement by how much one unit moves it, over all groups, in the norm. By ends the totals are
+    one vector, and each entry is the reach of them all.
 
-
-def rows(max_rows: int) -> int:
-    """Lemma: the share min(c, R) is in 0..R, so adding or removing the unit changes the total by at most R."""
-    return max_rows
-
-
-def total(grid: ValueGrid | Axis, max_rows: int) -> int:
-    """Lemma: the share of Σ x_h is at most R·max(|low|, |high|) in absolute value.
-
-    Proof: with P = max(|low|, |high|), |Σ p_i| ≤ c·P. For c ≤ R the share is Σ p_i, at most R·P. For c > R it is
-    Σ p_i·R ÷ c truncated towards zero, at most c·P·R/c = R·P. Adding or removing the unit adds or removes its share.
+    RowTotal, Histogram: the ball of rows with |p| ≤ most (a histogram's cells are disjoint groups of rows, each counting 1).
+    UnitTotal: the ball of groups with |p| ≤ the larger end of the clamp; 0 is what a unit without rows adds.
     """
-    return max_rows * max(abs(grid.low), abs(grid.high))
+    rows, groups = limit.rows.ball(norm), limit.groups.ball(norm)
+    match one:
+        case RowTotal():
+            return (rows.reach(most(one.piece)),)
+        case Histogram():
+            return (rows.reach(1),)
+        case UnitTotal():
+            return (groups.reach(max(abs(end) for end in one.clamp)),)
+        case DistinctCount():
+            return (_distinct(one, norm),)
+        case RowMoments():
+            return _moments(one, form, limit, norm)
+        case Choice() | TopGroups():
+            raise ValueError("choices have scores, not totals")
+        case _:
+            assert_never(one)
 
 
-def centred(grid: ValueGrid | Axis, max_rows: int) -> int:
-    """Lemma: the share of Σ (2·x_h − low − high) is at most R·(high − low).
+def _moments(one: RowMoments, form: Form, limit: Limit, norm: Norm) -> tuple[int, ...]:
+    """Centred: |1| ≤ 1, |z| ≤ H, |2z² − H²| ≤ H², each a vector of its own.
 
-    Proof: low ≤ x_h ≤ high gives |2·x_h − low − high| ≤ high − low; then as for `total`. The centre is exact because the
-    integers are doubled: the grid is h/2.
+    Lemma (ends, norm 1): the vector of all ends moves by at most 2H·T·2^20 (degree 2: 4H²·T·2^20). Proof: a row adds
+    w(H+z) ≥ 0 and w(H−z) ≥ 0, in sum 2H·w, since |z| ≤ H; or w(H−z)², 2w(H²−z²), w(H+z)², all ≥ 0, in sum 4H²·w. So the ℓ1
+    norm of what the unit adds is 2H (4H²) times the sum of its weights over its rows, at most T·2^20. In norm 2 there is no
+    such lemma, so ends are for norm 1 only.
     """
-    return max_rows * (grid.high - grid.low)
+    half, count = one.axis.half, one.degree + 1
+    if form == "ends":
+        if norm != 1:
+            raise ValueError("ends are bounded in norm 1")
+        return (limit.rows.ball(1).reach(2 * half if one.degree == 1 else 4 * half * half),) * count
+    return tuple(limit.rows.ball(norm).reach(half**power) for power in range(count))
 
 
-def square(axis: ValueGrid | Axis, max_rows: int) -> int:
-    """Lemma: the share of Σ (2·z² − W²), z = 2·x_h − low − high, W = high − low, is at most R·W².
+def _distinct(one: DistinctCount, norm: Norm) -> int:
+    """Lemma: M·2^20 in norm 1, and in norm 2 at most √(c·M)·2^20, M = most and c = in_group.
 
-    Proof: |z| ≤ W gives 0 ≤ 2·z² ≤ 2·W², so each piece is within ±W²; then as for `total`. Centring halves Δ: Σ z² alone
-    moves by R·W² on a grid twice as coarse.
+    Proof: of a unit at most M pairs of a group and a value are kept, at most c of one group, by a function of that unit's
+    rows and the salt; removing it takes from group g at most as many different values as it had kept there, x_g ≤ c, and
+    Σ x_g ≤ M. So Σ x_g² ≤ c·M.
     """
-    return max_rows * axis.width**2
+    if norm == 1:
+        return one.most * FULL
+    return _root(min(one.in_group, one.most) * one.most * FULL**2)
 
 
-def product(axis: ValueGrid | Axis, second: ValueGrid | Axis, max_rows: int) -> int:
-    """Lemma: the share of Σ z·z′ is at most R·W·W′. Proof: |z| ≤ W and |z′| ≤ W′; then as for `total`."""
-    return max_rows * axis.width * second.width
+def score_reach(one: Choice | TopGroups, stage: Stage) -> int:
+    """By how much one unit moves scores, in norm 1 over all groups (TopGroups: the score of any group), in weights.
 
-
-def clamped(low: int, high: int) -> int:
-    """Lemma: a unit's sum clamped to low..high moves a group's total by at most max(|low|, |high|).
-
-    Proof: its share is 0 without rows and in low..high with some; no scaling is needed, all its rows may count.
+    Choice: a unit's weights over all groups' candidates add up to at most T·2^20 (the ball of rows, p = 1). With a rate of
+    ε/(2·T·2^20) a group in which it has weight d moves by at most d, which costs ε·d/(T·2^20) there; over all groups ε.
+    TopGroups: a count of units moves each score by at most one weight, a count of rows by at most T·2^20, all in one
+    direction.
     """
-    return max(abs(low), abs(high))
+    if isinstance(one, TopGroups) and one.per == "groups":
+        return FULL
+    return stage.limit.rows.ball(1).reach(1)
 
 
-def distinct(max_rows: int) -> int:
-    """Lemma: the number of different values over all units' kept values changes by at most R.
+def rounded_reach(reach: int, cells: int, shift: int, norm: Norm) -> int:
+    """The reach after `cells` totals are rounded half up to 2^shift: ⌊(Δ + C·(2^k − 1))/2^k⌋; in norm 2 ⌈Δ/2^k⌉ + ⌈√C⌉.
 
-    Proof: of a unit at most R values of a group are kept (strictly below its (R+1)-th smallest hash), by a function of
-    that unit's rows and the salt; the set of kept values gains or loses at most those, and set union is counted once.
+    Lemma: r(x) = ⌊(x + 2^(k−1))/2^k⌋. If the totals move by (a_g), Σ|a_g| ≤ Δ, the rounded ones move by at most that. Proof:
+    |r(x+a) − r(x)| ≤ ⌈|a|/2^k⌉ ≤ (|a| + 2^k − 1)/2^k; the sum over C cells is an integer. In norm 2: the rounded change is
+    the change over 2^k plus an error below 1 in each cell (Minkowski). For k = 0 nothing is rounded. Holding totals
+    within ±2^62 of the noise grid moves no two of them apart.
     """
-    return max_rows
+    if shift == 0:
+        return reach
+    if norm == 1:
+        return (reach + cells * ((1 << shift) - 1)) >> shift
+    return -(-reach >> shift) + _root(cells)
 
 
-def weights(max_rows: int) -> int:
-    """Lemma: a unit's weights over a group's candidates add up to at most R·2^20, each of them ≥ 0.
+def _root(square: int) -> int:
+    """⌈√square⌉."""
+    root = math.isqrt(square)
+    return root if root * root == square else root + 1
 
-    Proof: with c entering rows, n_k of them at candidate k, Σ n_k = c: for c ≤ R the weights are n_k·2^20, in sum
-    c·2^20 ≤ R·2^20; for c > R they are ⌊n_k·R·2^20 / c⌋, in sum at most R·2^20.
+
+def votes(bits: int, norm: Norm, limit: int) -> tuple[int, ...]:
+    """What a unit with 1, 2, … groups gives each of them: ⌊2^bits/g⌋ or ⌊2^bits/√g⌋.
+
+    Lemma: all of a unit's votes are within 2^bits in the norm. Proof: g·⌊2^b/g⌋ ≤ 2^b; g·W² ≤ 2^(2b) for
+    W = isqrt(2^(2b) // g).
     """
-    return max_rows * WEIGHT
+    if norm == 1:
+        return tuple(2**bits // g for g in range(1, limit + 1))
+    return tuple(math.isqrt(4**bits // g) for g in range(1, limit + 1))
 
 
-def on_noise_grid(sensitivity: int, shift: int) -> int:
-    """⌈Δ / 2^shift⌉: the sensitivity after totals go from the value grid to the noise grid.
-
-    Lemma: for shift ≤ 0 the total is multiplied by 2^-shift, exact. For shift = k > 0 it is rounded half up,
-    r(x) = ⌊(x + 2^(k-1)) / 2^k⌋, and |x − y| ≤ Δ gives |r(x) − r(y)| ≤ ⌈Δ/2^k⌉: r is a floor of an affine map of slope
-    2^-k, and |⌊a⌋ − ⌊b⌋| ≤ ⌈|a − b|⌉.
-    """
-    if shift <= 0:
-        return int(sensitivity * 2**-shift)
-    return -(-sensitivity >> shift)
+def is_constant(one: Measurement) -> bool:
+    """Whether no row moves it: its pieces are all 0."""
+    match one:
+        case RowTotal():
+            return most(one.piece) == 0
+        case UnitTotal():
+            return one.clamp == (0, 0)
+        case _:
+            return False

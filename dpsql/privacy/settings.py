@@ -14,6 +14,7 @@ MechanismChoice = OneOf["auto", "laplace", "gaussian"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySettings:
     """rows, groups, rows_in_group: limits asked for, with the meaning of plan.tracked.Limits; never both kinds of rows.
+    proof: EXPLAIN shows the whole proof of isolation.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -25,4 +26,5 @@ class QuerySettings:
     split: Weights | None = None
     top_k: bool = False
     intervals: Fraction | None = None
+    proof: bool = False
     exact: bool = False

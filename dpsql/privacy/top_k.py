@@ -1,20 +1,18 @@
 """OPTIONS(top_k = true): ORDER BY COUNT(*) DESC LIMIT k over public keys as a choice of k groups.
 
-The k groups are chosen by permute-and-flip on their exact counts, then only theirs are measured. Choosing costs the same
-however many groups a unit reaches: every count moves by at most max_rows, all in one direction. Stage B is not needed
-for it, and what is measured of k groups changes in at most k of them.
+The k groups are chosen by permute-and-flip on their exact counts, then only theirs are released. Choosing costs the same
+however many groups a unit reaches: counts move in one direction, each by at most the reach (sensitivity.score_reach).
 """
 
 from __future__ import annotations
 
 import dataclasses
 
-from dpsql.domain.types import NULL
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column
-from dpsql.ir.nodes import Field, Limit, Node, Noisy, Project, Sort
-from dpsql.plan.candidates import Candidates, TopGroups
-from dpsql.plan.stages import Measure, Stage
+from dpsql.ir.nodes import Limit, Node, Noisy, Project, Sort
+from dpsql.plan.measurements import One, RowMoments, RowTotal, TopGroups, UnitTotal, axes
+from dpsql.plan.stages import Stage
 from dpsql.privacy.candidates import MOST_CHOICES
 
 
@@ -23,31 +21,26 @@ def with_top_k(stages: tuple[Stage, ...], final: Node) -> tuple[Stage, ...]:
     if len(stages) != 1 or not stages[0].public_keys or not stages[0].keys:
         raise _refused("the keys must be public, and there must be one release")
     stage = stages[0]
-    count, position = _asked(final, stage)
+    count, scored = _asked(final, stage)
     if not 1 <= count <= MOST_CHOICES:
         raise _refused(f"LIMIT must be from 1 to {MOST_CHOICES}")
     if count >= stage.combinations:
         return stages  # all of them
-    name = f"{count} groups with the greatest {stage.measures[position].name}"
-    unused = Field(-1, "", NULL)
-    choice = Measure(
-        kind="groups",
-        name=name,
-        real=unused,
-        whole=unused,
-        candidates=Candidates(question=TopGroups(count=count, measure=position), count=stage.combinations),
-        row_bound=1,
-        sensitivity=stage.measures[position].sensitivity,
+    name = scored.name if not isinstance(scored, RowMoments) else "count"
+    needs = (*(axis.arg for axis in axes(scored)), *scored.needs)
+    choice = TopGroups(
+        name=f"{count} groups with the greatest {name}",
+        count=count,
+        per="groups" if isinstance(scored, UnitTotal) else "rows",
+        groups=stage.combinations,
+        needs=tuple(dict.fromkeys(needs)),
+        where=scored.where,
     )
-    groups = min(count, stage.combinations)
-    bounding = dataclasses.replace(
-        stage.bounding, max_groups=groups, skip_b=True, because=f"{stage.bounding.because}; groups by LIMIT {count}"
-    )
-    return (dataclasses.replace(stage, bounding=bounding, measures=(*stage.measures, choice)),)
+    return (dataclasses.replace(stage, measurements=(*stage.measurements, choice)),)
 
 
-def _asked(node: Node, stage: Stage) -> tuple[int, int]:
-    """(k, the position of the count that sorts)."""
+def _asked(node: Node, stage: Stage) -> tuple[int, RowTotal | RowMoments | UnitTotal]:
+    """(k, the measurement whose count sorts)."""
     names: dict[int, int] = {}  # of an output column, the column below that it is
     while isinstance(node, Project):
         node = node.input
@@ -65,9 +58,16 @@ def _asked(node: Node, stage: Stage) -> tuple[int, int]:
     while id_ in names:
         id_ = names[id_]
     output = next((expr for f, expr in stage.outputs if f.id == id_), None)
-    for position, measure in enumerate(stage.measures):
-        if measure.kind in ("units", "rows") and output in (measure.whole.column(), measure.real.column()):
-            return count, position
+    for one in stage.measurements:
+        match one:
+            case RowTotal(piece=One()) | UnitTotal(piece=One()):
+                number = one.answer
+            case RowMoments():
+                number = one.count
+            case _:
+                continue
+        if output in (number.whole.column(), number.real.column()):
+            return count, one
     raise _refused("it must sort by a count, COUNT(*) DESC")
 
 

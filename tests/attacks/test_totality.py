@@ -15,8 +15,19 @@ from dpsql.domain.types import Kind
 from dpsql.ir.expr import Call, Column
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
-from dpsql.sql.functions import FUNCTIONS, infer
-from tests.unit.functions.world import HOSTILE, TYPES, WIDE, as_atom, atom, connection, every_call, fill, holds
+from dpsql.sql.functions import FUNCTIONS, infer, totalise
+from tests.unit.functions.world import (
+    HOSTILE,
+    TYPES,
+    WIDE,
+    as_atom,
+    atom,
+    connection,
+    every_call,
+    fill,
+    holds,
+    in_range,
+)
 
 SEMANTIC_CUTS = frozenset((Kind.DATE, Kind.TIMESTAMP))  # beyond year 9999 the vault says NULL
 
@@ -45,7 +56,7 @@ def name(column: Column) -> str:
 
 
 def expressions(call: Call) -> tuple[str, str]:
-    total, _ = infer(call, {})
+    total, _ = totalise(call, {})
     return vault.render(total, name), scratch.render(call, name)
 
 
@@ -63,7 +74,8 @@ def test_total_typed_small_and_the_same(con: duckdb.DuckDBPyConnection, function
 
 def check_rows(con: duckdb.DuckDBPyConnection, call: Call, total: str, plain: str) -> None:
     """One query: growth, domain, and equality with the plain form wherever that has an answer."""
-    _, domain = infer(call, {})
+    total_call, range_ = totalise(call, {})
+    _, domain = infer(total_call, {})
     sizes = " + ".join(size(arg) for arg in call.args if isinstance(arg, Column)) or "0"
     tried = f"(SELECT {total} AS total, TRY({plain}) AS plain, {sizes} AS size FROM {source(call)})"
     rows = con.execute(
@@ -74,6 +86,7 @@ def check_rows(con: duckdb.DuckDBPyConnection, call: Call, total: str, plain: st
         assert given is None or given <= 4 * taken + 64 or call.type.kind is not Kind.TEXT, (total, taken, given)
         value, plainly = atom(found, call.type), atom(wanted, call.type)
         assert holds(domain, value), (total, value, domain)
+        assert in_range(range_, value, call.type), (total, value, range_)
         if plainly is not None:
             assert same(value, plainly, call), (total, plain, value, plainly)
 

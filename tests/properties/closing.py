@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dpsql.aggregates import BY_NAME
 from dpsql.ir.expr import Expr, columns_of
-from dpsql.ir.nodes import Project
+from dpsql.ir.nodes import Node, Project
 from dpsql.plan.cut import Draft, cut
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.track import track_statement
@@ -19,10 +19,15 @@ from dpsql.sql.bind.context import Ids
 
 def closed(session: Session, sql: str) -> list[Project]:
     """Refused as planning refuses."""
+    return [node for node, _ in with_loads(session, sql)]
+
+
+def with_loads(session: Session, sql: str) -> list[tuple[Project, tuple[Node, ...]]]:
+    """And the public relations that each is handed."""
     ids = Ids()
     tree = bind(read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=ids)
     tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys_of()))
-    return [_closed(draft, ids) for draft in cut(tracked, ids)[0]]
+    return [(_closed(draft, ids), draft.loads) for draft in cut(tracked, ids)[0]]
 
 
 def _closed(draft: Draft, ids: Ids) -> Project:

@@ -25,15 +25,17 @@ STORIES = {
         "the data with and without all rows of one patient",
         "Costs ε = 1, δ = 0",
         "left now: ε = 10, δ = 1e-06",
-        "at most 3 rows in a group and reaches at most 4 groups (caps declared for visits)",
+        "12 rows of a patient count, over all groups together; of more, each counts less (declared for visits)",
         "6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty)",
-        "one unit changes a group by at most 360; values are held within 0 to 240 (declared for visits.duration)",
-        "laplace noise of scale 2880, 95 % within ±86",
+        "which one patient moves together by at most 2880; values are held within 0 to 240 (declared for visits.duration)",
+        "laplace noise of scale 2880, 95 % within ±5925",
+        "visits.patient_id: own column",
     ],
     "SELECT referrer, COUNT(*) FROM visits GROUP BY referrer": [
         "referrer: private keys, rare ones are withheld",
-        "keys of fewer than about 172 units will usually be missing",
-        "That one unit's own key shows has a probability of at most 1e-09",
+        "Keys are released from about",
+        "A patient with more than 4 groups does not vote.",
+        "That one unit's own keys show has a probability of at most 1e-09",
     ],
     "SELECT specialty, EXTRACT(month FROM visited_on) AS m, COUNT(*) FROM visits GROUP BY specialty, m": [
         "m: 12 public keys (declared for visits.visited_on)",
@@ -58,7 +60,7 @@ def test_the_same_as_data(hospital: dpsql.Connection) -> None:
     assert told["settings"]["epsilon"] == 1.0
     assert stage["combinations"] is None
     assert stage["threshold_delta"] == pytest.approx(1e-9)
-    units, total = stage["measurements"]
-    assert (units["between"], total["between"]) == (None, "0 to 240")
+    keys, total = stage["measurements"]
+    assert (keys["name"], keys["between"], total["between"]) == ("keys", None, "0 to 240")
     assert (total["bounds"], total["epsilon"]) == ("declared for visits.duration", 0.5)
     assert hospital.budget.spent.epsilon == 0

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dpsql
-from dpsql.plan.stages import Stage
+from dpsql.plan.stages import NoisyStage
 from dpsql.query import plan_of, read
 
 CATALOG: dict[str, Any] = {
@@ -39,7 +39,7 @@ Draws = list[tuple[str, int, int]]
 
 def run(
     monkeypatch: pytest.MonkeyPatch, sql: str, mechanism: str, noise: list[int] | None = None
-) -> tuple[list[Any], Stage, Draws]:
+) -> tuple[list[Any], NoisyStage, Draws]:
     """The answer, its stage, and (mechanism, scale, number) of every draw. noise: of the first draw; others are 0."""
     drawn: Draws = []
 
@@ -63,25 +63,22 @@ def run(
 def test_every_public_key_is_drawn_at_the_plan_s_scale(monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
     rows, stage, drawn = run(monkeypatch, "SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k", mechanism)
     assert len(rows) == stage.combinations == 5
-    assert drawn == [(mechanism, noise.scale, 5) for noise in stage.noises]
+    assert drawn == [(mechanism, draw.scale, 5) for noised in stage.noised for draw in noised.draws]
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_private_keys_stand_at_the_threshold(monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
-    """At T the key is there, one step below it is not. All keys draw the unit count, those released draw the rest."""
+    """At T the key is there, one step below it is not. All keys draw votes, those released draw the rest."""
     sql = "SELECT n, COUNT(DISTINCT u), SUM(x) FROM t GROUP BY n ORDER BY n"
     with monkeypatch.context() as patched:
         _, stage, _ = run(patched, sql, mechanism)
-    assert stage.threshold is not None
-    units = stage.noises[stage.threshold.measure]
-    one = round(1 / units.grid)
-    at = stage.threshold.at_least - one
+    assert stage.selection is not None
+    at = stage.selection.at_least - stage.selection.votes[0]
     for noise in ([at, at - 1, at], [at - 1, at, at - 1], [at - 1] * 3):
         with monkeypatch.context() as patched:
             rows, _, drawn = run(patched, sql, mechanism, noise)
         kept = sum(cell == at for cell in noise)
-        assert sorted(drawn[1:]) == sorted(
-            (mechanism, one.scale, kept) for j, one in enumerate(stage.noises) if j != stage.threshold.measure
-        )
-        assert drawn[0] == (mechanism, units.scale, len(KEYS))
+        rest = [(mechanism, draw.scale, kept) for noised in stage.noised for draw in noised.draws if kept]
+        assert drawn[0] == (mechanism, stage.selection.draw.scale, len(KEYS))
+        assert drawn[1:] == rest
         assert len(rows) == kept

@@ -48,7 +48,8 @@ def test_a_statement_costs_what_was_asked(sql: str, releases: int) -> None:
         plan = replayer.plan(sql)
         assert len(plan.stages) == releases
         assert plan.cost.epsilon == 1
-        laplace = [noise.epsilon for stage in plan.stages for noise in stage.noises if noise.mechanism == "laplace"]
+        draws = [one.draw for stage in plan.stages for one in stage.noised]
+        laplace = [draw.epsilon for draw in draws if draw.mechanism == "laplace"]
         assert not laplace or sum(laplace, Fraction(0)) == 1
 
 

@@ -1,5 +1,4 @@
 """The cleaned table: one deterministic projection of a source, row by row. WHERE, keys and aggregates see only this.
-(A number that is measured and nothing else is clamped where it is measured, to the same: `measured.clamped_by`.)
 
 Declared types by TRY_CAST; NaN and infinite moments become NULL; numbers and moments are clamped to their declared
 bounds (moments always to the years 1 to 9999, where every date function is total); text is compared byte by byte; −0.0
@@ -8,21 +7,20 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from types import MappingProxyType
+from fractions import Fraction
 
+from dpsql.catalog.cleaning import ends
 from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
-from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
+from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
 from dpsql.ir.nodes import Field, Scan
 from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
-from dpsql.plan.render.measured import Measured, clamped_by
 from dpsql.plan.render.relation import name
 
 ROW = "__row"
-FIRST_DAY, LAST_DAY = -719162, 2932896  # 0001-01-01 and 9999-12-31
-DAY = 86_400_000_000
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -31,11 +29,8 @@ def cleaned(
     spec: TableSpec,
     source: str,
     types: Mapping[str, str],
-    measured: Measured = MappingProxyType({}),
 ) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types.
-
-    measured: the columns that only axes read (render/measured.py): what an axis clamps is not clamped twice."""
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
     own = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
@@ -58,9 +53,7 @@ def cleaned(
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         value = f"r{f.id}"
-        by_axes = f.id in measured and clamped_by(measured[f.id], declared.interval, declared.type.kind)
-        cell = value if by_axes else kept(value, declared)
-        values.append(f"{cell} AS {name(f.id)}")
+        values.append(f"{kept(value, declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
@@ -95,6 +88,8 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
             return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
     if kind is Kind.TEXT:
         return f'{_text(column, actual)} COLLATE "binary"'
+    if actual.startswith("DECIMAL"):
+        column = _digits(column, actual, declared)
     if actual == declared.type.sql:
         return column
     if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
@@ -108,6 +103,18 @@ def _text(column: str, actual: str) -> str:
     if actual != "TIMESTAMP":
         return f"TRY_CAST({column} AS VARCHAR)"
     return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
+
+
+def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
+    """A decimal of the digits that its type says, else NULL: Parquet and Arrow may hold others, of which DuckDB believes
+    the type, and then fails where it converts them. Bounds on both sides see to it where it is not converted."""
+    if actual == declared.type.sql and None not in ends(declared):
+        return column
+    precision, scale = (int(number) for number in re.findall(r"\d+", actual))
+    digits = fixed(Fraction(10**precision - 1, 10**scale), scale)
+    return (
+        f"CASE WHEN {column} BETWEEN CAST('-{digits}' AS {actual}) AND CAST('{digits}' AS {actual}) THEN {column} END"
+    )
 
 
 def _unit(column: str, actual: str, type_: Type) -> str:
@@ -138,28 +145,26 @@ def _present(value: str, declared: ColumnSpec) -> str:
 
 def kept(value: str, declared: ColumnSpec) -> str:
     """NaN and infinities out, clamped to the bounds."""
-    kind = declared.type.kind
-    low, high = declared.interval.lower, declared.interval.upper
-    match kind:
-        case Kind.REAL:
-            bounds = (None if low is None else real(float(low)), None if high is None else real(float(high)))
-            return _kept_real(value, *bounds)
+    kind, type_ = declared.type.kind, declared.type
+    if kind is Kind.REAL:
+        interval = declared.interval
+        return _kept_real(
+            value, *(None if end is None else real(float(end)) for end in (interval.lower, interval.upper))
+        )
+    low, high = (None if end is None else _end(end, type_) for end in ends(declared))
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return f"CASE WHEN isinf({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} END"
+    return _optional_clamp(value, low, high)
+
+
+def _end(end: int, type_: Type) -> str:
+    match type_.kind:
         case Kind.INTEGER:
-            bounds = (None if low is None else str(-(-low // 1)), None if high is None else str(high // 1))
-            return _optional_clamp(value, *bounds)
+            return str(end)
         case Kind.DECIMAL:
-            scale = declared.type.scale
-            ends = tuple(None if b is None else f"CAST({fixed(b, scale)} AS {declared.type.sql})" for b in (low, high))
-            return _optional_clamp(value, *ends)
-        case Kind.DATE | Kind.TIMESTAMP:
-            unit = 1 if kind is Kind.DATE else DAY
-            first = max(FIRST_DAY * unit, FIRST_DAY * unit if low is None else -(-low // 1))
-            last = min((LAST_DAY + 1) * unit - 1, (LAST_DAY + 1) * unit - 1 if high is None else high // 1)
-            type_ = DATE if kind is Kind.DATE else TIMESTAMP
-            clamp = _clamp(value, literal(Literal(int(first), type_)), literal(Literal(int(last), type_)))
-            return f"CASE WHEN isinf({value}) THEN NULL {clamp} ELSE {value} END"
+            return f"CAST({fixed(Fraction(end, 10**type_.scale), type_.scale)} AS {type_.sql})"
         case _:
-            return value
+            return literal(Literal(end, type_))
 
 
 def _kept_real(value: str, low: str | None, high: str | None) -> str:

@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from dpsql.domain.types import Kind, Type
+from dpsql.plan.answers import Answer, answers
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.dialects.literals import fixed, real
+from dpsql.plan.measurements import Choice, Histogram, TopGroups
+from dpsql.plan.render.ball import huge
 from dpsql.plan.render.relation import name
-from dpsql.plan.stages import Measure, Noise, Stage
+from dpsql.plan.stages import Noised, NoisyStage
 from dpsql.plan.transport import is_text
 
 LARGEST = "9223372036854774784e0"  # the largest double that is a BIGINT
 
 
-def noisy_columns(stage: Stage, *, exact: bool) -> dict[str, str]:
+def noisy_columns(stage: NoisyStage, *, exact: bool) -> dict[str, str]:
     """The columns of the noisy table and their SQL types."""
-    keys = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
-    found = dict(keys)
-    for j, measure in enumerate(stage.measures):
-        is_text_column = exact or (_explicit(measure) and is_text(measure.parts[0].type))
-        found |= dict.fromkeys(measure.columns(j), "VARCHAR" if is_text_column else "BIGINT")
+    found = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
+    for j, noised in enumerate(stage.noised):
+        one = noised.measurement
+        as_text = exact or (isinstance(one, Choice) and one.part is not None and is_text(one.part.type))
+        found |= dict.fromkeys(column_names(j, noised), "VARCHAR" if as_text else "BIGINT")
     return found
 
 
-def finish(stage: Stage, table: str, *, exact: bool) -> str:
+def column_names(j: int, noised: Noised) -> tuple[str, ...]:
+    """Of a measurement's columns in the noisy table: its totals, or its answers."""
+    match noised.measurement:
+        case TopGroups():
+            return ()
+        case Choice() | Histogram():
+            return noised.columns(j, len(noised.measurement.answers))
+        case _:
+            return noised.columns(j)
+
+
+def finish(stage: NoisyStage, table: str, *, exact: bool) -> str:
     """SELECT c<id>… of what Noisy(stage) shows, from the stage's noisy table."""
     keys = [f"{_key(f'k{i}', key.field.type)} AS {name(key.field.id)}" for i, key in enumerate(stage.keys)]
     values: list[str] = []
-    for j, (measure, noise) in enumerate(zip(stage.measures, stage.noises, strict=True)):
-        if measure.candidates is not None:  # groups have no answers
-            answers = zip(measure.columns(j), measure.more, strict=True)
-            values += [f"{_answer(m, f.type, measure, noise, exact)} AS {name(f.id)}" for m, f in answers]
+    for j, noised in enumerate(stage.noised):
+        columns = column_names(j, noised)
+        if isinstance(noised.measurement, Choice):
+            pairs = zip(columns, noised.measurement.answers, strict=True)
+            values += [f"{_chosen(m, f.type, noised.measurement, exact)} AS {name(f.id)}" for m, f in pairs]
             continue
-        raw = f"CAST(m{j} AS HUGEINT)" if exact else f"m{j}"
-        values.append(f"{_real(raw, measure, noise)} AS {name(measure.real.id)}")
-        values.append(f"{_whole(raw, measure, noise)} AS {name(measure.whole.id)}")
+        for answer in answers(noised):
+            if answer.whole != answer.real:
+                values.append(f"{_real(columns, answer)} AS {name(answer.real.id)}")
+            if answer.whole is not None:
+                values.append(f"{_whole(columns, answer, answer.whole.type, exact)} AS {name(answer.whole.id)}")
     inner = f"SELECT {', '.join([*keys, *values]) or '1 AS one'} FROM {table}"
     for level in stage.steps:
         made = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in level]
@@ -58,18 +76,12 @@ def _key(value: str, type_: Type) -> str:
             return f"CAST({value} AS {type_.sql})"
 
 
-def _explicit(measure: Measure) -> bool:
-    return measure.candidates is not None and measure.candidates.values is not None
-
-
-def _answer(m: str, type_: Type, measure: Measure, noise: Noise, exact: bool) -> str:
-    """One answer about candidates: a bin's count, a value of an explicit set, or a grid integer in its type."""
-    if measure.candidates is not None and not measure.chosen:
-        raw = f"CAST({m} AS HUGEINT)" if exact else m
-        return f"CAST(round(CAST({raw} AS DOUBLE) * {real(float(measure.step * noise.grid))}) AS BIGINT)"
-    if _explicit(measure):
+def _chosen(m: str, type_: Type, one: Choice, exact: bool) -> str:
+    """A value of an explicit set, or a grid integer in its type."""
+    if one.part is not None:
         return _key(f"CAST({m} AS BIGINT)" if exact and not is_text(type_) else m, type_)
-    raw, step = (f"CAST({m} AS BIGINT)" if exact else m), measure.step
+    assert one.axis is not None
+    raw, step = (f"CAST({m} AS BIGINT)" if exact else m), one.axis.step
     match type_.kind:
         case Kind.REAL:
             return f"CAST({raw} AS DOUBLE) * {real(float(step))}"
@@ -80,27 +92,44 @@ def _answer(m: str, type_: Type, measure: Measure, noise: Noise, exact: bool) ->
             return _key(raw, type_)
 
 
-def _real(raw: str, measure: Measure, noise: Noise) -> str:
-    return f"CAST({raw} AS DOUBLE) * {real(float(measure.step * noise.grid))}"
+def _used(columns: tuple[str, ...], answer: Answer) -> list[tuple[str, Fraction]]:
+    return [(m, factor) for m, factor in zip(columns, answer.factors, strict=True) if factor]
 
 
-def _whole(raw: str, measure: Measure, noise: Noise) -> str:
-    """Rounded after the noise; exact where no noise was added and the grid is the type's own."""
-    value = _real(raw, measure, noise)
-    type_ = measure.whole.type
+def _real(columns: tuple[str, ...], answer: Answer) -> str:
+    terms = [f"CAST({m} AS DOUBLE) * {real(float(factor))}" for m, factor in _used(columns, answer)]
+    return f"({' + '.join(terms)})" if terms else "0e0"
+
+
+def _whole(columns: tuple[str, ...], answer: Answer, type_: Type, exact: bool) -> str:
+    """Rounded after the noise; exact in integers where there is none."""
+    value = _real(columns, answer)
     match type_.kind:
         case Kind.INTEGER:
-            if noise.shift == 0 and measure.step == 1:
+            if exact:
+                units = _in_units(columns, answer, Fraction(1))
                 low, high = "CAST('-9223372036854775808' AS HUGEINT)", "CAST('9223372036854775807' AS HUGEINT)"
-                kept = f"CASE WHEN {raw} IS NOT NULL THEN CAST(greatest(least({raw}, {high}), {low}) AS BIGINT) END"
-                return kept if "HUGEINT" in raw else raw
+                return f"CASE WHEN {value} IS NOT NULL THEN CAST(greatest(least({units}, {high}), {low}) AS BIGINT) END"
             kept = f"greatest(least(round({value}), {LARGEST}), -{LARGEST})"
             return f"CASE WHEN {value} IS NOT NULL THEN CAST({kept} AS BIGINT) END"
-        case Kind.DECIMAL if noise.shift == 0 and measure.step.numerator == 1 and type_.scale <= 18:
+        case Kind.DECIMAL if exact and type_.scale <= 18:
             places = type_.scale
             unit = f"CAST(1e-{places} AS DECIMAL({places + 1},{places}))" if places else "CAST(1 AS DECIMAL(1,0))"
-            return f"CAST(TRY_CAST({raw} AS DECIMAL({37 - places},0)) * {unit} AS {type_.sql})"
+            units = _in_units(columns, answer, Fraction(1, 10**places))
+            return f"CAST(TRY_CAST({units} AS DECIMAL({37 - places},0)) * {unit} AS {type_.sql})"
         case Kind.DECIMAL:
             return f"TRY_CAST(round({value}, {type_.scale}) AS {type_.sql})"
         case _:
             return value
+
+
+def _in_units(columns: tuple[str, ...], answer: Answer, unit: Fraction) -> str:
+    """The number in whole units, rounded half away from zero, in 128-bit integers."""
+    used = [(m, factor / unit) for m, factor in _used(columns, answer)]
+    divisor = math.lcm(*(factor.denominator for _, factor in used)) if used else 1
+    terms = (f"CAST({m} AS HUGEINT) * {huge(int(factor * divisor))}" for m, factor in used)
+    text = f"({' + '.join(terms) or '0'})"
+    if divisor == 1:
+        return text
+    rest = f"CASE WHEN abs({text} % {huge(divisor)}) * 2 >= {huge(divisor)} THEN sign({text}) ELSE 0 END"
+    return f"({text} // {huge(divisor)} + {rest})"

@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-from dpsql.domain.facts import Atom
+from dataclasses import dataclass, field
+
 from dpsql.domain.types import BIGINT, Kind, Type
-from dpsql.plan.stages import Key, Stage
-
-KeyTables = dict[str, tuple[tuple[Atom, ...], Type]]
-
-
-def group_columns(stage: Stage) -> list[str]:
-    public = ["g"] if any(key.values is not None for key in stage.keys) else []
-    return public + [f"k{i}" for i, key in enumerate(stage.keys) if key.values is None]
+from dpsql.plan.ready import AllRows, Listed, Ready
+from dpsql.plan.render.relation import Relations
+from dpsql.plan.stages import Key, NoisyStage
+from dpsql.plan.vault_query import Columns, key_table
 
 
-def position(
-    i: int,
-    key: Key,
-    stage: int,
-    key_tables: KeyTables,
-    joins: list[str],
-    tests: list[str],
-) -> str:
-    """The ordinal of a public key, and the test or join that drops rows outside the set.
+@dataclass(slots=True)
+class Joins:
+    """Public tables that rows are joined to, and the conditions: rows that meet none of a table's are dropped."""
 
-    A run of whole numbers is counted off; any other set is joined as a table.
-    """
+    tables: dict[str, Columns]
+    clauses: list[str] = field(default_factory=list)
+
+    def add(self, table: str, columns: Columns, on: str) -> None:
+        self.tables[table] = columns
+        self.clauses.append(f"JOIN {table} ON {on}")
+
+
+def group(ready: Ready, relations: Relations, joins: Joins) -> str:
+    """The ordinal of a row's group; NULL where it is in none."""
+    if isinstance(ready.groups, AllRows):
+        return "0"
+    if isinstance(ready.groups, Listed):
+        return _listed(ready.stage, ready.groups, relations, joins)
+    return public_ordinal(ready.stage, relations, joins)
+
+
+def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str:
+    """The ordinal of the row's combination of public keys, the last one varying fastest."""
+    ordinal = ""
+    for i, key in enumerate(stage.keys):
+        if key.values is None:
+            continue
+        at = _position(i, key, relations.expr(key.expr), stage.number, joins)
+        ordinal = at if not ordinal else f"({ordinal}) * {len(key.values)} + {at}"
+    return ordinal
+
+
+def _listed(stage: NoisyStage, groups: Listed, relations: Relations, joins: Joins) -> str:
+    """The place of the row's keys among those that were released."""
+    table = f"groups_{stage.number}"
+    columns = {"ordinal": key_table((0,) * groups.count, BIGINT)["ordinal"], **groups.columns}
+    on = (_same(relations.expr(key.expr), key.field.type, f"{table}.k{i}") for i, key in enumerate(stage.keys))
+    joins.add(table, columns, " AND ".join(on))
+    return f"{table}.ordinal"
+
+
+def _position(i: int, key: Key, value: str, stage: int, joins: Joins) -> str:
+    """The ordinal of a public key: a run of whole numbers is counted off; any other set is joined as a table."""
     assert key.values is not None
     values = [v for v in key.values if v is not None]
     has_null = len(values) < len(key.values)
     first = values[0] if values else 0
     whole = key.field.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN) or key.integral
     if whole and values and values == list(range(int(first), int(first) + len(values))):
-        number = _as_integer(f"r{i}", key.field.type)
-        inside = f"{number} BETWEEN {int(first)} AND {int(first) + len(values) - 1}"
-        exact = f" AND r{i} = floor(r{i})" if key.field.type.kind is Kind.REAL else ""
-        tests.append(f"({inside}{exact}{f' OR r{i} IS NULL' if has_null else ''})")
-        counted = f"({number} - {int(first)})"
-        return f"CASE WHEN r{i} IS NULL THEN {len(values)} ELSE {counted} END" if has_null else counted
+        number = _as_integer(value, key.field.type)
+        exact = f" AND {value} = floor({value})" if key.field.type.kind is Kind.REAL else ""
+        null = f"WHEN {value} IS NULL THEN {len(values)} " if has_null else ""
+        inside = f"{number} BETWEEN {int(first)} AND {int(first) + len(values) - 1}{exact}"
+        return f"CASE {null}WHEN {inside} THEN {number} - {int(first)} END"
     table = f"keys_{stage}_{i}"
-    key_tables[table] = (key.values, key.field.type)
-    same = "IS NOT DISTINCT FROM" if has_null else "="
-    joins.append(f"JOIN {table} ON {as_key(f'r{i}', key.field.type)} {same} {table}.value")
+    same = f"{travelled(value, key.field.type)} = {table}.value"
+    if has_null:
+        same = _same(value, key.field.type, f"{table}.value")
+    joins.add(table, key_table(key.values, key.field.type), same)
     return f"{table}.ordinal"
 
 
-def as_key(value: str, type_: Type) -> str:
-    """A key in the form it travels in."""
+def travelled(value: str, type_: Type) -> str:
+    """A key in the form it travels in: a BIGINT or text."""
     match type_.kind:
-        case Kind.TEXT:
-            return value
-        case Kind.DECIMAL:
+        case Kind.TEXT | Kind.DECIMAL:
             return f"CAST({value} AS VARCHAR)"
         case Kind.DATE:
             return f"CAST({value} - DATE '1970-01-01' AS BIGINT)"
@@ -58,6 +84,21 @@ def as_key(value: str, type_: Type) -> str:
             return f"epoch_us({value})"
         case _:
             return f"TRY_CAST({value} AS BIGINT)"
+
+
+def _same(value: str, type_: Type, other: str) -> str:
+    """Equal, or both NULL; a key that travels as NULL though it is none equals nothing."""
+    same = f"{travelled(value, type_)} IS NOT DISTINCT FROM {other}"
+    return f"{same} AND ({not_lost(value, type_)})" if may_be_lost(type_) else same
+
+
+def may_be_lost(type_: Type) -> bool:
+    """Whether a key can travel as NULL though it is none."""
+    return type_.kind is Kind.REAL or (type_.kind is Kind.INTEGER and type_.bits > 64)
+
+
+def not_lost(value: str, type_: Type) -> str:
+    return f"{value} IS NULL OR {travelled(value, type_)} IS NOT NULL"
 
 
 def _as_integer(value: str, type_: Type) -> str:
@@ -70,19 +111,14 @@ def _as_integer(value: str, type_: Type) -> str:
             return f"TRY_CAST({value} AS BIGINT)"
 
 
-def key_order(stage: Stage, table: str) -> str:
-    """What to sort private groups by: key order, NULL last. Of a public key set without keys there is nothing to sort."""
+def key_order(stage: NoisyStage, table: str) -> str:
+    """What to sort selected groups by: key order, NULL last."""
     parts: list[str] = []
     stride = stage.combinations
     for i, key in enumerate(stage.keys):
         if key.values is None:
             parts.append(f"{table}.k{i} NULLS LAST")
-        elif not stage.is_empty:
+        else:
             stride //= len(key.values)
             parts.append(f"({table}.g // {stride}) % {len(key.values)}")
     return ", ".join(parts)
-
-
-def private_key(value: str, key: Key) -> str:
-    """A private key as a BIGINT or as text."""
-    return f"CAST({value} AS VARCHAR)" if key.field.type.kind is Kind.TEXT else as_key(value, key.field.type)

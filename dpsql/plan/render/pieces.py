@@ -5,28 +5,56 @@ from __future__ import annotations
 from dpsql.domain.types import Kind
 from dpsql.ir.expr import Expr
 from dpsql.plan.dialects.literals import fixed, real
-from dpsql.plan.stages import Axis, Measure
+from dpsql.plan.measurements import (
+    Axis,
+    Measurement,
+    OnAxis,
+    Product,
+    RowMoments,
+    RowTotal,
+    UnitTotal,
+    axes,
+    entering,
+    needed,
+    parts,
+)
+from dpsql.plan.render.relation import Relations
 
 
-def sources(measure: Measure) -> tuple[Expr, ...]:
-    """The expressions a piece is made of, in the order of x<j>_0, x<j>_1, …: both factors, then what must be there."""
-    axes = tuple(axis.arg for axis in (measure.axis, measure.second) if axis is not None)
-    return tuple(dict.fromkeys((*axes, *measure.needs)))
-
-
-def enters_all(measure: Measure) -> bool:
+def enters_all(one: Measurement) -> bool:
     """Whether every row enters."""
-    return not sources(measure) and measure.where is None
+    read, where = entering(one)
+    return not read and where is None
 
 
-def piece(j: int, measure: Measure) -> str:
-    """The row's integer; for counts any non-NULL will do."""
-    exprs = sources(measure)
-    tests = [f"w{j}"] if measure.where is not None else []
-    needed = exprs if measure.axis is None else exprs[1:]
-    tests += [present(f"x{j}_{exprs.index(expr)}", expr) for expr in needed]
-    value = "1" if measure.axis is None else _value(j, measure, measure.axis)
-    return f"CASE WHEN {' AND '.join(tests)} THEN {value} END" if tests else value
+def tests(one: Measurement, relations: Relations) -> list[str]:
+    """When a row enters, but for the axes, which are NULL themselves where their argument is."""
+    found = [] if one.where is None else [relations.expr(one.where)]
+    compared = parts(one)
+    if len(compared) > 1:  # of several values NULLs are values, too
+        compared = ()
+    return found + [present(relations.expr(expr), expr) for expr in dict.fromkeys((*compared, *needed(one)))]
+
+
+def axis_values(one: Measurement, relations: Relations) -> list[str]:
+    """The integers that a piece is made of, before they are held within their axes."""
+    return [on_axis(relations.expr(axis.arg), axis) for axis in axes(one)]
+
+
+def piece(one: Measurement, values: list[str]) -> str:
+    """The row's integer from those of its axes; 1 for counts, any non-NULL will do for what is compared."""
+    clamped = [within(value, axis) for value, axis in zip(values, axes(one), strict=True)]
+    match one:
+        case RowMoments(axis=axis):
+            return _centred(clamped[0], axis)
+        case RowTotal(piece=Product(axis=axis, second=second)):
+            return f"({_centred(clamped[0], axis)}) * ({_centred(clamped[1], second)})"
+        case RowTotal(piece=OnAxis()) | UnitTotal(piece=OnAxis()):
+            return clamped[0]
+        case _ if clamped:
+            return clamped[0]
+        case _:
+            return "1"
 
 
 def present(x: str, expr: Expr) -> str:
@@ -34,39 +62,31 @@ def present(x: str, expr: Expr) -> str:
     return f"{x} IS NOT NULL AND NOT isnan({x})" if expr.type.kind is Kind.REAL else f"{x} IS NOT NULL"
 
 
-def _value(j: int, measure: Measure, axis: Axis) -> str:
-    on_grid = on_axis(f"x{j}_0", axis)
-    if measure.kind in ("sum", "candidates"):
-        return on_grid
-    z = _centred(on_grid, axis)
-    match measure.kind:
-        case "square":
-            return f"({z}) * ({z}) * 2 - {axis.width**2}"
-        case "product":
-            assert measure.second is not None
-            exprs = sources(measure)
-            other = on_axis(f"x{j}_{exprs.index(measure.second.arg)}", measure.second)
-            return f"({z}) * ({_centred(other, measure.second)})"
-        case _:
-            return z
-
-
 def _centred(on_grid: str, axis: Axis) -> str:
-    return f"({on_grid}) * 2 - {axis.low + axis.high}"
+    return f"{on_grid} * 2 - {axis.low + axis.high}"
+
+
+def within(z: str, axis: Axis) -> str:
+    """An integer held within its axis; NULL stays NULL. What is usual is tested first."""
+    low, high = axis.low, axis.high
+    return (
+        f"CASE WHEN {z} BETWEEN {low} AND {high} THEN {z} WHEN {z} > {high} THEN {high} WHEN {z} < {low} THEN {low} END"
+    )
 
 
 def on_axis(x: str, axis: Axis) -> str:
-    """The value as an integer from axis.low to axis.high.
+    """The value as an integer near its place on the axis; `within` holds it there.
 
-    Lemma: it never fails and never leaves them, whatever x is. Proof: of reals nothing is assumed: what the cast cannot
-    hold is NULL, and least and greatest, which pass NULL over, keep the rest between the ends; the other kinds are
-    compared in their own type, and within the ends their casts are exact, or TRY_CAST."""
+    Lemma: it never fails, whatever x is, and is NULL only where x is NULL or NaN. Proof: x is first held within the axis in
+    its own type (of reals nothing is assumed: what the cast cannot hold is an end); of numbers there the casts are exact
+    or TRY_CAST, and the one that could still be NULL, of an integer beyond 64 bits, has been replaced by an end.
+    """
     low, high, step = axis.low, axis.high, axis.step
     type_ = axis.arg.type
     match type_.kind:
         case Kind.REAL:
             bottom, top = real(float(low * step)), real(float(high * step))
-            scaled = _between(f"TRY_CAST({x} * {real(float(1 / step))} AS BIGINT)", axis)
+            return f"TRY_CAST(({_held(x, bottom, top, above=f'NOT isnan({x})')}) * {real(float(1 / step))} AS BIGINT)"
         case Kind.DECIMAL:
             by_units = step * 10**type_.scale == 1
             width = _digits(axis, type_.scale) if by_units else 38
@@ -83,13 +103,15 @@ def on_axis(x: str, axis: Axis) -> str:
             bottom, top = str(low * step), str(high * step)
             scaled = f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
     low_text, high_text = f"CAST({low} AS BIGINT)", f"CAST({high} AS BIGINT)"
-    # What is usual is tested first, in one test; at the ends, which are whole on the axis, `scaled` is low or high itself.
-    # NaN, which DuckDB sorts above every number, is neither between the ends nor below.
-    above = f"NOT isnan({x})" if type_.kind is Kind.REAL else f"{x} IS NOT NULL"
     return (
         f"CASE WHEN {x} BETWEEN {bottom} AND {top} THEN {scaled} "
-        f"WHEN {x} < {bottom} THEN {low_text} WHEN {above} THEN {high_text} END"
+        f"WHEN {x} < {bottom} THEN {low_text} WHEN {x} IS NOT NULL THEN {high_text} END"
     )
+
+
+def _held(x: str, bottom: str, top: str, *, above: str) -> str:
+    """NaN, which DuckDB sorts above every number, is neither between the ends nor below."""
+    return f"CASE WHEN {x} BETWEEN {bottom} AND {top} THEN {x} WHEN {x} < {bottom} THEN {bottom} WHEN {above} THEN {top} END"
 
 
 def _digits(axis: Axis, scale: int) -> int:
@@ -116,9 +138,6 @@ def _units(x: str, scale: int, digits: int) -> str:
 
 
 def _rounded(x: str, axis: Axis) -> str:
-    return _between(f"TRY_CAST(round(CAST({x} AS DOUBLE) * {real(float(1 / axis.step))}) AS BIGINT)", axis)
-
-
-def _between(scaled: str, axis: Axis) -> str:
-    """An integer, clamped to the axis; what was none is above it."""
-    return f"greatest(least({scaled}, {axis.high}), {axis.low})"
+    """In doubles, held within the axis there: rounding a number next to an end may leave it."""
+    scaled = f"round(CAST({x} AS DOUBLE) * {real(float(1 / axis.step))})"
+    return f"TRY_CAST({scaled} AS BIGINT)"

@@ -7,31 +7,35 @@ A relation that is certified has three properties.
    rows.
 2. Order (order.py): they are so as a multiset of values, whatever an engine takes first and whichever of two equal values
    it hands on.
+3. Totality (totality.py): no expression in it fails, whatever is stored.
 """
 
 from __future__ import annotations
 
 from dpsql.catalog.model import Catalog
 from dpsql.domain.types import Kind
-from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Project
 from dpsql.plan.proof import Source
 from dpsql.privacy.kernel import order
 from dpsql.privacy.kernel.forms import check_forms
 from dpsql.privacy.kernel.isolation import Owned, World, isolate
+from dpsql.privacy.kernel.totality import Totality
 from dpsql.privacy.kernel.unproved import unproved
 
 
-def certify(node: Project, unit: Column, catalog: Catalog) -> Source:
-    """The relation that closes a release's input, certified; 137 where one of its nodes does not fit a rule.
+def certify(node: Project, catalog: Catalog) -> Source:
+    """The relation that closes a release's input, its first column the unit, certified; 137 where one of its nodes does not
+    fit a rule.
 
     Lemma: removing one unit's rows removes the rows of `node` that carry it and changes no other, as a multiset of values;
     and any GROUP BY, DISTINCT and equality over its columns sees equal values as one. Proof: the rules (plan/proof.py) by
-    induction; every REAL column is canonical and none is an INTERVAL.
+    induction; every REAL column is canonical and none is an INTERVAL. Evaluating it fails on no stored value.
     """
     check_forms(node)
+    totality = Totality(catalog)
+    totality.ranges(node)
     found = isolate(node, World(catalog))
-    if not isinstance(found, Owned) or not node.fields or node.fields[0].column() != unit or unit.id not in found.units:
+    if not isinstance(found, Owned) or not node.fields or node.fields[0].id not in found.units:
         raise unproved(node, "its first column is not the unit")
     canonical = order.canonical(node)
     for f in node.fields:
@@ -39,7 +43,14 @@ def certify(node: Project, unit: Column, catalog: Catalog) -> Source:
             raise unproved(node, f'"{f.name}" is a real number that is not canonical')
         if f.type.kind is Kind.INTERVAL:
             raise unproved(node, f'"{f.name}" is an INTERVAL')
-    return Source(node=node, unit=unit, proof=found.proof, single=found.single)
+    return Source(
+        node=node,
+        unit=node.fields[0].column(),
+        proof=found.proof,
+        single=found.single,
+        calls=totality.calls,
+        checked=tuple(dict.fromkeys(totality.checked)),
+    )
 
 
 __all__ = ["certify"]

@@ -6,10 +6,12 @@ from dpsql.errors import Refused
 from dpsql.ir.nodes import Node
 from dpsql.ir.scoping import where
 
+KEPT_APART = "that people are kept apart"
 
-def unproved(node: Node, why: str) -> Refused:
+
+def unproved(node: Node, why: str, what: str = KEPT_APART) -> Refused:
     return Refused(
-        f"that people are kept apart is not proved of this {type(node).__name__.lower()}",
+        f"{what} is not proved of this {type(node).__name__.lower()}",
         code=137,
         at=where(node),
         why=f"Every relation is checked once more before anything is charged; of this one {why}.",

@@ -89,13 +89,13 @@ def _release(
             raise _unit_shown("a group key", key)
     for call in node.calls:
         _check_call(call, private)
-    keys = [functions.infer(canonical(key), input.domains) for key in node.keys]
+    keys = tuple(functions.totalise(canonical(key), input.ranges)[0] for key in node.keys)
     calls = tuple(checked_call(call, input) for call in node.calls)
-    domains = {f.id: domain for f, (_, domain) in zip(node.key_fields, keys, strict=True)}
+    domains = {f.id: functions.infer(key, input.domains)[1] for f, key in zip(node.key_fields, keys, strict=True)}
     if node.sets is not None:
-        domains = {id_: d.but(nullable=True) for id_, d in domains.items()}
+        domains = {id_: d.or_null() for id_, d in domains.items()}
     domains |= {f.id: Domain(type=f.type) for f in node.call_fields}
-    checked = dataclasses.replace(node, input=input.node, keys=tuple(expr for expr, _ in keys), calls=calls)
+    checked = dataclasses.replace(node, input=input.node, keys=keys, calls=calls)
     return Tracked(node=checked, inputs=(input,), domains=domains)
 
 
@@ -106,7 +106,7 @@ def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa:
         if isinstance(expr, Call) and expr.function == "list_value" and not columns_of(expr):
             return expr  # a list of constants: fractions, bins
         refuse_interval(expr, "aggregated by", call.at)
-        return functions.infer(canonical(expr), input.domains)[0]
+        return functions.totalise(canonical(expr), input.ranges)[0]
 
     return dataclasses.replace(
         call,

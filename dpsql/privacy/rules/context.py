@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpsql.catalog.model import Catalog
-from dpsql.domain.facts import Atom
+from dpsql.domain.types import Atom
 from dpsql.plan.tracked import Tie, Tracked
 from dpsql.sql.bind.context import Ids
 

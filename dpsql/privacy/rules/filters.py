@@ -15,11 +15,12 @@ def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's ow
     if input.private is None:
         domains = narrowed(node.predicate, input.domains)
         return Tracked(node=Filter(input.node, node.predicate), inputs=(input,), domains=domains, origins=input.origins)
-    predicate, _ = functions.infer(node.predicate, input.domains)
+    predicate, _ = functions.totalise(node.predicate, input.ranges)
     return Tracked(
         node=Filter(input.node, predicate),
         inputs=(input,),
         domains=narrowed(node.predicate, input.domains),
+        ranges=input.ranges,
         private=input.private,
         origins=input.origins,
         bare=None if input.bare is None else _bare(input.bare, predicate),
@@ -31,4 +32,6 @@ def _bare(rows: Tracked, predicate: Expr) -> Tracked | None:
     if not columns_of(predicate) <= {f.id for f in rows.node.fields}:
         return None
     domains = narrowed(predicate, rows.domains)
-    return Tracked(node=Filter(rows.node, predicate), inputs=(rows,), domains=domains, private=rows.private)
+    return Tracked(
+        node=Filter(rows.node, predicate), inputs=(rows,), domains=domains, ranges=rows.ranges, private=rows.private
+    )

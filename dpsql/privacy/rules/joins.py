@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.ranges import together
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Join, Project
@@ -34,12 +35,17 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
         return Tracked(node=_with(node, left, right, node.on), inputs=(left, right), domains=domains, origins=joined)
     on = None
     if node.on is not None:
-        on = functions.infer(canonical_equalities(node.on), {**left.domains, **right.domains})[0]
+        on = functions.totalise(canonical_equalities(node.on), together(left.ranges, right.ranges))[0]
     if left.private is None or right.private is None:
         private = _keeps_private(node, left, right)
         sides = tuple(side if side.private is not None else _met(side, node, on) for side in (left, right))
         return Tracked(
-            node=_with(node, left, right, on), inputs=sides, domains=domains, private=private, origins=joined
+            node=_with(node, left, right, on),
+            inputs=sides,
+            domains=domains,
+            ranges=together(left.ranges, right.ranges),
+            private=private,
+            origins=joined,
         )
     if not same_unit(node.on, left, right):
         if not along_path(node.on, left, right, context.catalog):
@@ -94,14 +100,8 @@ def _domains(node: Join, left: Tracked, right: Tracked) -> Mapping[int, Domain]:
         return narrowed(node.on, both)
     for side, extended in ((left, node.kind in ("right", "full")), (right, node.kind in ("left", "full"))):
         if extended:
-            both |= {id_: null_extended(domain) for id_, domain in side.domains.items()}
+            both |= {id_: domain.or_null() for id_, domain in side.domains.items()}
     return both
-
-
-def null_extended(domain: Domain) -> Domain:
-    """The domain of a column that an outer join may fill with NULL."""
-    keys = domain.keys
-    return domain.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None))
 
 
 def _keeps_private(node: Join, left: Tracked, right: Tracked) -> Private:
@@ -141,7 +141,8 @@ def _together(
     if node.kind == "inner":
         same = left.private.same | right.private.same
     private = _merged(left.private, right.private, kept, same)
-    return Tracked(node=join, inputs=(left, right), domains=domains, private=private, origins=origins)
+    ranges = together(left.ranges, right.ranges)
+    return Tracked(node=join, inputs=(left, right), domains=domains, ranges=ranges, private=private, origins=origins)
 
 
 def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext) -> Tracked:
@@ -152,6 +153,7 @@ def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domai
         node=join,
         inputs=(left, right),
         domains=domains,
+        ranges=together(left.ranges, right.ranges),
         private=_merged(left.private, right.private, left.private, frozenset()),
     )
     fields: tuple[Field, ...] = (*join.fields, unit)
@@ -160,6 +162,7 @@ def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domai
         node=Project(join, fields, (*(f.column() for f in join.fields), either)),
         inputs=(inner,),
         domains={**domains, unit.id: Domain(type=unit.type, nullable=False)},
+        ranges=inner.ranges,
         private=private,
         origins=_origins(join, left, right, context),
     )
@@ -193,6 +196,7 @@ def _as_path(
         node=dataclasses.replace(node, left=first.node, right=second.node, on=on),
         inputs=own,
         domains=kept,
+        ranges=together(first.ranges, second.ranges),
         private=private,
         origins=origins,
     )

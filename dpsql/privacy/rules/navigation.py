@@ -83,9 +83,9 @@ def navigation(
             args, found = _shifted(call, value, rest, domains)
             return Made(expr=ask(call.function, args, value.type, found, over=numbered))
         case (("first_value" | "last_value"), (value,)):
-            return _end(call, rows, total, or_null(domain_of(value, domains)), ask)
+            return _end(call, rows, total, domain_of(value, domains).or_null(), ask)
         case "nth_value", (value, position):
-            return _nth(call, rows, total, _constant(call, position, 1), or_null(domain_of(value, domains)), ask)
+            return _nth(call, rows, total, _constant(call, position, 1), domain_of(value, domains).or_null(), ask)
     why, fix = OF_ONE_PERSON.get(call.function, ("", "Use FIRST_VALUE and LAST_VALUE, or a GROUP BY with the unit."))
     names = ", ".join(sorted(name.upper() for name in (*NUMBERED, *OF_FRAME, *RANKS, *AGGREGATES)))
     raise Refused(
@@ -192,7 +192,7 @@ def _shifted(
     call: WindowCall, value: Expr, rest: list[Expr], domains: Mapping[int, Domain]
 ) -> tuple[tuple[Expr, ...], Domain]:
     """LAG, LEAD: a value of the column, or the default, or NULL. A constant default takes the column's type."""
-    known = or_null(domain_of(value, domains))
+    known = domain_of(value, domains).or_null()
     if rest:
         _constant(call, rest[0], -FARTHEST)
     if len(rest) < 2:
@@ -226,11 +226,6 @@ def _as_type(default: Expr, type_: Type) -> Expr:
         case Kind.DECIMAL if abs(value) < 10 ** (type_.precision - type_.scale):
             return Literal(Fraction(value), type_, default.at)
     return default
-
-
-def or_null(domain: Domain) -> Domain:
-    keys = domain.keys
-    return domain.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None))
 
 
 def _constant(call: WindowCall, expr: Expr, least: int) -> int:

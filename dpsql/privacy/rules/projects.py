@@ -29,13 +29,14 @@ def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # no
             domains=domains,
             origins=_origins(node.fields, node.exprs, input),
         )
-    inferred = [functions.infer(canonical(expr), input.domains) for expr in node.exprs]
-    fields, exprs = list(node.fields), [expr for expr, _ in inferred]
-    domains = {f.id: domain for f, (_, domain) in zip(node.fields, inferred, strict=True)}
+    total = [functions.totalise(canonical(expr), input.ranges) for expr in node.exprs]
+    fields, exprs = list(node.fields), [expr for expr, _ in total]
+    domains = {f.id: functions.infer(expr, input.domains)[1] for f, expr in zip(node.fields, exprs, strict=True)}
+    ranges = {f.id: found for f, (_, found) in zip(node.fields, total, strict=True) if found is not None}
     private = carry(input.private, fields, exprs, domains, context)
     origins = _origins(fields, exprs, input)
     node = Project(input.node, tuple(fields), tuple(exprs))
-    return Tracked(node=node, inputs=(input,), domains=domains, private=private, origins=origins)
+    return Tracked(node=node, inputs=(input,), domains=domains, ranges=ranges, private=private, origins=origins)
 
 
 def _origins(fields: Sequence[Field], exprs: Sequence[Expr], input: Tracked) -> dict[int, Origin]:  # noqa: A002

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
+from dpsql.catalog.cleaning import clean_range
 from dpsql.catalog.model import TableSpec, UnitPath, fold
 from dpsql.domain.facts import Domain
+from dpsql.domain.ranges import Range, Ranges, together
 from dpsql.domain.types import BIGINT
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Aggregate, Field, Join, Project, Scan
@@ -26,24 +28,35 @@ def rule(node: Scan, context: TrackContext) -> Tracked:
     spec = context.catalog.table(node.table)
     assert spec is not None
     domains = {f.id: _domain(spec, column, context) for f, column in zip(node.fields, node.columns, strict=True)}
+    ranges = _ranges(node, spec)
     if spec.public:
         return Tracked(node=node, domains=domains, origins=_origins(node, spec, context))
     if spec.row_is_unit:
-        return _by_row(node, spec, domains, context)
+        return _by_row(node, spec, domains, ranges, context)
     if spec.unit_path is not None:
-        return _by_path(node, spec, spec.unit_path, domains, context)
+        return _by_path(node, spec, spec.unit_path, domains, ranges, context)
     unit = next(f for f, c in zip(node.fields, node.columns, strict=True) if fold(c) == fold(str(spec.unit_column)))
     domains[unit.id] = domains[unit.id].but(nullable=False)
     private = Private(
         unit=unit.column(), same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,), unique=None
     )
-    return Tracked(node=node, domains=domains, private=private, origins=_origins(node, spec, context))
+    return Tracked(node=node, domains=domains, ranges=ranges, private=private, origins=_origins(node, spec, context))
 
 
 def _origins(node: Scan, spec: TableSpec, context: TrackContext) -> dict[int, Origin]:
     # not an id of the scan's: a subquery that is named twice is scanned twice
     instance = context.ids.new()
     return {f.id: Origin(instance, spec.name, column) for f, column in zip(node.fields, node.columns, strict=True)}
+
+
+def _ranges(node: Scan, spec: TableSpec) -> dict[int, Range]:
+    found: dict[int, Range] = {}
+    for f, column in zip(node.fields, node.columns, strict=True):
+        declared = spec.column(column)
+        range_ = None if declared is None else clean_range(declared)
+        if range_ is not None:
+            found[f.id] = range_
+    return found
 
 
 def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
@@ -90,7 +103,7 @@ def _limits(spec: TableSpec, node: Scan) -> Limits:
     )
 
 
-def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], context: TrackContext) -> Tracked:
+def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], ranges: Ranges, context: TrackContext) -> Tracked:
     """Each row is its own unit; the number is the same in every scan of a statement and is never shown."""
     row = context.ids.field(ROW, BIGINT)
     scan = Scan(node.table, (*node.fields, row), (*node.columns, ROW))
@@ -102,10 +115,12 @@ def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], context: Tr
         tables=(spec.name,),
         unique=frozenset(),  # the numbering is ours: one row per unit, by construction
     )
-    return Tracked(node=scan, domains=domains, private=private)
+    return Tracked(node=scan, domains=domains, ranges=ranges, private=private)
 
 
-def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Domain], context: TrackContext) -> Tracked:
+def _by_path(
+    node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Domain], ranges: Ranges, context: TrackContext
+) -> Tracked:
     """scan ⋈ (SELECT DISTINCT key, unit FROM the next table of the path)."""
     through = context.catalog.table(path.through)
     assert through is not None
@@ -116,12 +131,15 @@ def _by_path(node: Scan, spec: TableSpec, path: UnitPath, domains: dict[int, Dom
     for (own, _), key in zip(path.on, keyed.node.fields[: len(path.on)], strict=True):
         equal = functions.make("equal", (ids[fold(own)].column(), key.column()), at=None)
         on = equal if on is None else functions.make("and", (on, equal), at=None)
-    own_rows = Tracked(node=node, domains=domains, private=keyed.private)  # private by way of the join just below
+    own_rows = Tracked(
+        node=node, domains=domains, ranges=ranges, private=keyed.private
+    )  # private by way of the join just below
     unit = keyed.private.unit
     join = Tracked(
         node=Join(node, keyed.node, "inner", on),
         inputs=(own_rows, keyed),
         domains={**domains, **keyed.domains},
+        ranges=together(ranges, keyed.ranges),
         private=Private(unit=unit, same=frozenset({unit.id}), limits=_limits(spec, node), tables=(spec.name,)),
     )
     whole = _drop_keys(join, node.fields, context)
@@ -140,6 +158,7 @@ def path_keys(through: TableSpec, columns: tuple[str, ...], context: TrackContex
     exprs = (*(f.column() for f in sources), scan.private.unit)
     domains = {k.id: scan.domains[f.id] for k, f in zip(keys, sources, strict=True)}
     domains[unit.id] = Domain(type=unit.type, nullable=False)
+    ranges = {k.id: scan.ranges[f.id] for k, f in zip(keys, sources, strict=True) if f.id in scan.ranges}
     private = dataclasses.replace(
         scan.private, unit=unit.column(), same=frozenset({unit.id}), unique=frozenset(k.id for k in keys)
     )
@@ -149,7 +168,7 @@ def path_keys(through: TableSpec, columns: tuple[str, ...], context: TrackContex
         private = dataclasses.replace(private, unique=None)
     else:
         node = Aggregate(scan.node, (*keys, unit), exprs, (), ())
-    return Tracked(node=node, inputs=(scan,), domains=domains, private=private)
+    return Tracked(node=node, inputs=(scan,), domains=domains, ranges=ranges, private=private)
 
 
 def _drop_keys(join: Tracked, own: tuple[Field, ...], context: TrackContext) -> Tracked:
@@ -164,6 +183,7 @@ def _drop_keys(join: Tracked, own: tuple[Field, ...], context: TrackContext) -> 
         node=Project(join.node, fields, (*(f.column() for f in own), join.private.unit)),
         inputs=(join,),
         domains=domains,
+        ranges=join.ranges,
         private=private,
     )
 

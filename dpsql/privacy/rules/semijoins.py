@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql.domain.ranges import together
 from dpsql.errors import Refused
 from dpsql.ir.expr import TRUE, Call, Expr, columns_of, place
 from dpsql.ir.nodes import Filter, Limit, SemiJoin
@@ -35,10 +36,9 @@ def rule(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
 
 def _one(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:
     """The join as it stands."""
-    both = {**left.domains, **right.domains}
     if left.private is None:
         return _joined(left, right, node.on, node)
-    on = functions.infer(canonical_equalities(node.on), both)[0]
+    on = _total(node.on, left, right)
     if right.private is not None:
         if not same_unit(node.on, left, right):
             if not along_path(node.on, left, right, context.catalog):
@@ -47,6 +47,10 @@ def _one(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
                 return _joined(left, right.bare, on, node)  # every row that matches has the unit: no need to find it
         on = with_units_equal(on, left.private, right.private)
     return _joined(left, right, on, node)
+
+
+def _total(on: Expr, left: Tracked, right: Tracked) -> Expr:
+    return functions.totalise(canonical_equalities(on), together(left.ranges, right.ranges))[0]
 
 
 def _joined(left: Tracked, right: Tracked, on: Expr, node: SemiJoin) -> Tracked:
@@ -58,6 +62,7 @@ def _joined(left: Tracked, right: Tracked, on: Expr, node: SemiJoin) -> Tracked:
         node=SemiJoin(left.node, right.node, on, node.anti, node.at),
         inputs=(left, right),
         domains=domains,
+        ranges=left.ranges,
         private=left.private,
         origins=left.origins,
     )
@@ -93,7 +98,7 @@ def _unless(node: SemiJoin, left: Tracked, right: Tracked) -> Tracked:
 def _against(left: Tracked, right: Tracked, parts: list[Expr], node: SemiJoin) -> Tracked:
     on = conjunction(parts) or TRUE
     if left.private is not None:
-        on = functions.infer(canonical_equalities(on), {**left.domains, **right.domains})[0]
+        on = _total(on, left, right)
     return _joined(left, right, on, node)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from dpsql.domain import interval as iv
 from dpsql.domain.facts import Domain
-from dpsql.domain.interval import hull
+from dpsql.domain.ranges import Range, hull
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column, Expr
@@ -48,17 +49,15 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
 
 
 def _both(one: Domain, other: Domain) -> Domain:
-    """What holds on both sides; what held before any filter is kept apart, as it is all that may prove totality."""
+    """What is expected of both sides."""
     keys = None if one.keys is None or other.keys is None else tuple(dict.fromkeys((*one.keys, *other.keys)))
-    narrowed = one.before is not None or other.before is not None
     return Domain(
         type=one.type,
-        interval=hull(one.interval, other.interval),
+        interval=iv.hull(one.interval, other.interval),
         nullable=one.nullable or other.nullable,
         keys=keys,
         integral=one.integral and other.integral,
         because=one.because,
-        before=_both(one.before or one, other.before or other) if narrowed else None,
     )
 
 
@@ -86,8 +85,17 @@ def _union_all(
         node=merged,
         inputs=tuple(sides),
         domains={**domains, unit.id: Domain(type=unit.type, nullable=False)},
+        ranges=_hulls(merged.fields, *sides),
         private=private,
     )
+
+
+def _hulls(fields: tuple[Field, ...], left: Tracked, right: Tracked) -> dict[int, Range]:
+    found: dict[int, Range] = {}
+    for f, a, b in zip(fields, left.node.fields, right.node.fields, strict=True):
+        if a.id in left.ranges and b.id in right.ranges:
+            found[f.id] = hull((left.ranges[a.id], right.ranges[b.id]))
+    return found
 
 
 def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> Tracked:
@@ -96,15 +104,17 @@ def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> 
     assert side.private is not None
     kept = side.node.fields[: len(as_)]
     fields = tuple(context.ids.field(old.name, new.type) for old, new in zip(kept, as_, strict=True))
-    found = [functions.infer(_typed(old.column(), new.type), side.domains) for old, new in zip(kept, as_, strict=True)]
+    typed = [_typed(old.column(), new.type) for old, new in zip(kept, as_, strict=True)]
+    total = [functions.totalise(expr, side.ranges) for expr in typed]
     unit = context.ids.field("", side.private.unit.type)
-    domains = {f.id: domain for f, (_, domain) in zip(fields, found, strict=True)}
+    domains = {f.id: functions.infer(expr, side.domains)[1] for f, (expr, _) in zip(fields, total, strict=True)}
     domains[unit.id] = Domain(type=unit.type, nullable=False)
     private = dataclasses.replace(side.private, unit=unit.column(), same=frozenset({unit.id}), unique=None)
     return Tracked(
-        node=Project(side.node, (*fields, unit), (*(expr for expr, _ in found), side.private.unit)),
+        node=Project(side.node, (*fields, unit), (*(expr for expr, _ in total), side.private.unit)),
         inputs=(side,),
         domains=domains,
+        ranges={f.id: found for f, (_, found) in zip(fields, total, strict=True) if found is not None},
         private=private,
     )
 

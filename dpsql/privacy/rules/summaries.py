@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.ranges import Range
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, columns_of, place
@@ -67,15 +68,18 @@ def _grouped(
     assert input.private is not None
     for key in node.keys:
         refuse_interval(key, "grouped by", None)
-    keys = [functions.infer(canonical(key), input.domains) for key in node.keys]
+    keys = [functions.totalise(canonical(key), input.ranges) for key in node.keys]
     key_fields = (
         node.key_fields if not node.calls else tuple(context.ids.field(f.name, f.type) for f in node.key_fields)
     )
-    domains: dict[int, Domain] = {f.id: domain for f, (_, domain) in zip(key_fields, keys, strict=True)}
+    domains: dict[int, Domain] = {
+        f.id: functions.infer(key, input.domains)[1] for f, (key, _) in zip(key_fields, keys, strict=True)
+    }
+    ranges = {f.id: found for f, (_, found) in zip(key_fields, keys, strict=True) if found is not None}
     if node.sets is not None:
-        domains = {f.id: domains[f.id] if i == unit_key else _absent(domains[f.id]) for i, f in enumerate(key_fields)}
+        domains = {f.id: domains[f.id] if i == unit_key else domains[f.id].or_null() for i, f in enumerate(key_fields)}
     primitives: dict[AggregateCall, Field] = {}
-    made = [_made(call, input, primitives, domains, context) for call in node.calls]
+    made = [_made(call, input, primitives, domains, ranges, context) for call in node.calls]
     private = Private(
         unit=key_fields[unit_key].column(),
         same=frozenset({key_fields[unit_key].id}),
@@ -96,13 +100,8 @@ def _grouped(
         for f, (key, _) in zip(key_fields, keys, strict=True)
         if node.sets is None and isinstance(key, Column) and key.id in input.origins
     }
-    return Tracked(node=grouped, inputs=(input,), domains=domains, private=private, origins=origins), made
-
-
-def _absent(domain: Domain) -> Domain:
-    """A key that some grouping sets leave out is NULL there."""
-    keys = domain.keys
-    return domain.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None), before=None)
+    tracked = Tracked(node=grouped, inputs=(input,), domains=domains, ranges=ranges, private=private, origins=origins)
+    return tracked, made
 
 
 def _made(
@@ -110,13 +109,14 @@ def _made(
     input: Tracked,  # noqa: A002 - the node's own word
     primitives: dict[AggregateCall, Field],
     domains: dict[int, Domain],
+    ranges: dict[int, Range],
     context: TrackContext,
 ) -> Made:
-    where = None if call.where is None else functions.infer(call.where, input.domains)[0]
+    where = None if call.where is None else functions.totalise(call.where, input.ranges)[0]
 
     def total(expr: Expr) -> Expr:
         refuse_interval(expr, "aggregated or sorted by", call.at)
-        return functions.infer(canonical(expr), input.domains)[0]
+        return functions.totalise(canonical(expr), input.ranges)[0]
 
     def ask(
         function: str,
@@ -133,6 +133,9 @@ def _made(
         if one not in primitives:
             primitives[one] = context.ids.field("", type_)
             domains[primitives[one].id] = domain
+            found = functions.call_range(one, input.ranges)
+            if found is not None:
+                ranges[primitives[one].id] = found
         return primitives[one].column()
 
     every = tuple(SortKey(f.column()) for f in input.node.fields)  # of an interval among them `ask` hears in time
@@ -147,6 +150,7 @@ def _made(
             filtered=call.where is not None,
             order=(*ordered, *every),
             given=ordered,
+            ranges=input.ranges,
             at=call.at,
         ),
         input.domains,

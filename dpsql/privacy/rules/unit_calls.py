@@ -9,6 +9,7 @@ from typing import Protocol
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import Ranges
 from dpsql.domain.types import REAL, Type
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Column, Expr, Literal, SortKey
@@ -35,6 +36,7 @@ class UnitCall:
     """An aggregate of one unit's rows. some: there is at least one row; filtered: FILTER stands there.
 
     order: its own ORDER BY (given), then every column of the input: rows that still tie are the same.
+    ranges: of the input's columns.
     """
 
     function: str
@@ -45,6 +47,7 @@ class UnitCall:
     filtered: bool
     order: tuple[SortKey, ...]
     given: tuple[SortKey, ...]
+    ranges: Ranges
     at: Span | None
 
 
@@ -76,8 +79,7 @@ def domain_of(expr: Expr, domains: Mapping[int, Domain]) -> Domain:
 def maybe_none(known: Domain, call: UnitCall) -> Domain:
     if not call.filtered and call.some and not known.nullable:
         return known
-    keys = known.keys
-    return known.but(nullable=True, keys=keys if keys is None or None in keys else (*keys, None))
+    return known.or_null()
 
 
 def real(expr: Expr) -> Expr:

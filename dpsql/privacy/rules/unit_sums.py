@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column, Expr, Literal, place
@@ -23,7 +24,11 @@ SUMMED_DIGITS = 28  # 2^32 decimals of 28 digits fit 38
 
 def count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     surely = call.some and not call.filtered and all(not domain_of(arg, domains).nullable for arg in call.args)
-    interval = Interval(Fraction(1 if surely else 0), None)
+    most: Fraction | None = None
+    if call.distinct and call.args:  # declared keys are expected, not enforced: nothing rests on there being no others
+        keys = domain_of(call.args[0], domains).keys
+        most = None if keys is None else Fraction(len([key for key in keys if key is not None]))
+    interval = Interval(Fraction(1 if surely else 0), most)
     return Made(
         expr=ask(
             "count",
@@ -78,7 +83,7 @@ def _exactly(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> tuple[C
         case Kind.REAL:
             grid = _grid(call, known)
             ends = Interval(Fraction(grid.low), Fraction(grid.high))
-            return _ask_sum(_on_grid(arg, grid), HUGEINT, ends, known, call, ask), grid.step
+            return _ask_sum(_on_grid(call, grid), HUGEINT, ends, known, call, ask), grid.step
     raise refused(call, f"{arg.type} cannot be summed.", "Sum a number.")
 
 
@@ -119,29 +124,42 @@ def _grid(call: UnitCall, known: Domain) -> ValueGrid:
     return value_grid(known.type, known.interval)
 
 
-def _on_grid(arg: Expr, grid: ValueGrid) -> Expr:
-    """The number's integer on the grid, clamped; NULL and NaN are NULL."""
-    kind = arg.type
-    if kind.kind is Kind.INTEGER:
-        return functions.make("cast", (arg,), at=None, to=BIGINT)
-    if kind.kind is Kind.DECIMAL:
-        units = functions.make(
-            "multiply", (functions.make("cast", (arg,), at=None, to=REAL), constant(1 / grid.step)), at=None
-        )
-        return functions.make("try_cast", (units,), at=None, to=BIGINT)
-    scaled = functions.make("multiply", (arg, constant(1 / grid.step)), at=None)
+def _on_grid(call: UnitCall, grid: ValueGrid) -> Expr:
+    """The number's integer on the grid, from its low end to its high one; NULL and NaN are NULL."""
+    (arg,) = call.args
+    number = arg if arg.type == REAL else real(arg)
+    scaled = functions.make("multiply", (number, constant(1 / grid.step)), at=None)
+    match arg.type.kind:
+        case Kind.INTEGER:
+            _, found = functions.totalise(arg, call.ranges)
+            units = functions.make("cast", (arg,), at=None, to=BIGINT)
+            if found is not None and found.within(Range(grid.low, grid.high)):
+                return units
+            return _if_there(arg, _clamped(units, grid))
+        case Kind.DECIMAL:
+            return _if_there(arg, _clamped(functions.make("try_cast", (scaled,), at=None, to=BIGINT), grid))
     return functions.make(
         "case",
         (
             functions.make("less_equal", (arg, constant(grid.low * grid.step)), at=None),
             Literal(grid.low, BIGINT),
             functions.make("less", (arg, constant(grid.high * grid.step)), at=None),
-            functions.make("try_cast", (scaled,), at=None, to=BIGINT),
+            _clamped(functions.make("try_cast", (scaled,), at=None, to=BIGINT), grid),
             functions.make("less_equal", (arg, constant(LARGEST_REAL)), at=None),
             Literal(grid.high, BIGINT),
         ),
         at=None,
     )
+
+
+def _clamped(units: Expr, grid: ValueGrid) -> Expr:
+    """By integers, so that its range is known by its form; of NULL it makes an end."""
+    above = functions.make("greatest", (units, Literal(grid.low, BIGINT)), at=None)
+    return functions.make("least", (above, Literal(grid.high, BIGINT)), at=None)
+
+
+def _if_there(arg: Expr, value: Expr) -> Expr:
+    return functions.make("case", (functions.make("is_not_null", (arg,), at=None), value), at=None)
 
 
 def average(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
@@ -156,7 +174,7 @@ def average(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
 def _entering(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Column:
     """How many values the call is about."""
     (arg,) = call.args
-    counted = _on_grid(arg, _grid(call, domain_of(arg, domains))) if arg.type.kind is Kind.REAL else arg
+    counted = _on_grid(call, _grid(call, domain_of(arg, domains))) if arg.type.kind is Kind.REAL else arg
     domain = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
     return ask("count", (counted,), BIGINT, domain, distinct=call.distinct)
 
@@ -175,7 +193,7 @@ def spread(*, sample: bool, root: bool) -> Maker:
             )
         width = grid.high - grid.low
         nullable = Domain(type=HUGEINT, nullable=True)
-        centred = _centred(arg, grid)
+        centred = _centred(call, grid)
         first = ask("sum", (centred,), HUGEINT, nullable, distinct=call.distinct)
         wide = functions.make("cast", (centred,), at=None, to=HUGEINT)
         squares = functions.make("multiply", (wide, wide), at=None)
@@ -202,8 +220,8 @@ def spread(*, sample: bool, root: bool) -> Maker:
     return maker
 
 
-def _centred(arg: Expr, grid: ValueGrid) -> Expr:
-    doubled = functions.make("multiply", (_on_grid(arg, grid), Literal(2, BIGINT)), at=None)
+def _centred(call: UnitCall, grid: ValueGrid) -> Expr:
+    doubled = functions.make("multiply", (_on_grid(call, grid), Literal(2, BIGINT)), at=None)
     return functions.make("subtract", (doubled, Literal(grid.low + grid.high, BIGINT)), at=None)
 
 

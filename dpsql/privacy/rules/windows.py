@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from dpsql.domain.facts import Domain
-from dpsql.domain.types import Kind, Type
+from dpsql.domain.ranges import Range
+from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column, Expr, Frame, Literal, SortKey, WindowCall
 from dpsql.ir.nodes import Field, Project, Window
@@ -15,8 +16,9 @@ from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.privacy.rules.navigation import AGGREGATES, FARTHEST, Rows, bad_frame, by_rows, navigation
-from dpsql.privacy.rules.per_unit import Made, UnitCall, domain_of, make_call
+from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
 from dpsql.sql import functions
+from dpsql.sql.functions.totality import leaves_room
 
 
 def rule(node: Window, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
@@ -36,11 +38,13 @@ def rule(node: Window, input: Tracked, context: TrackContext) -> Tracked:  # noq
         return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
     primitives: dict[WindowCall, Field] = {}
     domains = dict(input.domains)
-    made = [_made(call, input, input.private, primitives, domains, context) for call in node.calls]
+    ranges = dict(input.ranges)
+    made = [_made(call, input, input.private, primitives, domains, ranges, context) for call in node.calls]
     inner = Tracked(
         node=Window(input.node, tuple(primitives.values()), tuple(primitives)),
         inputs=(input,),
         domains=domains,
+        ranges=ranges,
         private=input.private,
         origins=input.origins,
     )
@@ -69,6 +73,7 @@ def _made(
     private: Private,
     primitives: dict[WindowCall, Field],
     domains: dict[int, Domain],
+    ranges: dict[int, Range],
     context: TrackContext,
 ) -> Made:
     if not any(isinstance(part, Column) and part.id in private.same for part in call.partition):
@@ -82,7 +87,7 @@ def _made(
 
     def total(expr: Expr) -> Expr:
         refuse_interval(expr, "compared by", call.at)
-        return functions.infer(canonical(expr), input.domains)[0]
+        return functions.totalise(canonical(expr), input.ranges)[0]
 
     call = dataclasses.replace(call, args=tuple(map(total, call.args)))
     where = None if call.where is None else total(call.where)
@@ -111,10 +116,13 @@ def _made(
         if one not in primitives:
             primitives[one] = context.ids.field("", type_)
             domains[primitives[one].id] = domain
+            found = functions.call_range(one, input.ranges)
+            if found is not None:
+                ranges[primitives[one].id] = found
         return primitives[one].column()
 
     if call.function in AGGREGATES:
-        return _aggregate(call, _ordered(call, rows, every), input.domains, ask)
+        return _aggregate(call, _ordered(call, rows, every), input, ask)
     return navigation(call, rows, every, input.domains, ask)
 
 
@@ -125,7 +133,7 @@ def _ordered(call: WindowCall, rows: Rows, every: tuple[SortKey, ...]) -> Rows:
     return Rows(partition=rows.partition, order=(*rows.order, *every), frame=by_rows(call, rows.frame))
 
 
-def _aggregate(call: WindowCall, over: Rows, domains: Mapping[int, Domain], ask: Callable[..., Column]) -> Made:
+def _aggregate(call: WindowCall, over: Rows, input: Tracked, ask: Callable[..., Column]) -> Made:  # noqa: A002
     def unordered(
         function: str,
         args: tuple[Expr, ...],
@@ -146,9 +154,10 @@ def _aggregate(call: WindowCall, over: Rows, domains: Mapping[int, Domain], ask:
         filtered=call.where is not None,
         order=(),
         given=(),
+        ranges=input.ranges,
         at=call.at,
     )
-    return make_call(described, domains, unordered)
+    return make_call(described, input.domains, unordered)
 
 
 def _frame(call: WindowCall, input: Tracked) -> Frame | None:  # noqa: A002 - the node's own word
@@ -174,14 +183,4 @@ def _leaves_room(call: WindowCall, offset: Literal, input: Tracked) -> bool:  # 
     """Adding the offset to the order column cannot leave its type."""
     if len(call.order) != 1:
         return False
-    known = domain_of(call.order[0].expr, input.domains)
-    known = known.before or known
-    if known.type.kind in (Kind.DATE, Kind.TIMESTAMP):
-        if offset.type.kind is not Kind.INTERVAL:
-            return False
-        months, days, microseconds = (int(part) for part in str(offset.value).split())
-        return min(months, days, microseconds) >= 0 and months <= 12_000 and days <= 365_000
-    if known.type.kind is not Kind.INTEGER or isinstance(offset.value, bool) or not isinstance(offset.value, int):
-        return False
-    room = 2 ** (known.type.bits - 2)
-    return known.interval.is_finite and 0 <= offset.value < room and max(map(abs, known.interval.ends())) < room
+    return leaves_room(call.order[0].expr.type, functions.totalise(call.order[0].expr, input.ranges)[1], offset)

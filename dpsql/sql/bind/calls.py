@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-from dpsql.domain.facts import Atom
-from dpsql.domain.types import ANY, BIGINT, BOOLEAN, REAL, Kind, Type
+from dpsql.domain.types import ANY, BIGINT, BOOLEAN, REAL, Atom, Kind, Type
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import AggregateCall, Expr, Frame, SortKey, WindowCall, walk
 from dpsql.sql import functions

@@ -1,4 +1,4 @@
-"""The table of scalar functions: type rule, interval and key-set rule, and when the plain form might raise.
+"""The table of scalar functions: type rule, interval and key-set rule, and when the plain form is sure to answer.
 
 To add a function: a row in its family's file, its form in plan/dialects where it is not `name(args)`, its sqlglot node
 in reading.py. The totality test then finds it by itself.
@@ -15,6 +15,7 @@ from dpsql.sql.functions.reading_types import read_interval, read_type
 from dpsql.sql.functions.refused import REFUSED, suggest, unknown
 from dpsql.sql.functions.scratch import SCRATCH_AGGREGATES, SCRATCH_FUNCTIONS, SCRATCH_WINDOWS
 from dpsql.sql.functions.table import FUNCTIONS
+from dpsql.sql.functions.totality import call_range, totalise
 
 __all__ = [
     "ALLOWED",
@@ -25,6 +26,7 @@ __all__ = [
     "SCRATCH_WINDOWS",
     "Function",
     "TypeProblem",
+    "call_range",
     "checked",
     "infer",
     "interval_literal",
@@ -36,6 +38,7 @@ __all__ = [
     "read_interval",
     "read_type",
     "suggest",
+    "totalise",
     "unchecked",
     "unknown",
 ]

@@ -9,15 +9,23 @@ from collections.abc import Callable
 from dpsql.domain import interval as iv
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.date_arithmetic import MOMENTS, moment_domain, moved_type, shifted
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem
-from dpsql.sql.functions.numbers import added, expect_numbers, finite, inside, multiplied, operands_fit, type_range
+from dpsql.sql.functions.date_arithmetic import MOMENTS, moment_domain, moved_type, shifted_range
+from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem
+from dpsql.sql.functions.numbers import (
+    added,
+    expect_numbers,
+    held,
+    multiplied,
+    operands_fit,
+    span_in,
+    type_interval,
+)
 from dpsql.sql.functions.result import converted, may_be_infinite, result
 from dpsql.sql.functions.sets import Inexact, mapped
 
-LOWEST = -(2**127)
 Combine = Callable[[Interval, Interval], Interval]
 
 
@@ -63,7 +71,7 @@ def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable
             if not math.isfinite(value):
                 raise Inexact
             return value
-        return value if value in type_range(call.type) else None  # type: ignore[operator]  # numbers only
+        return value if value in type_interval(call.type) else None  # type: ignore[operator]  # numbers only
 
     found = combine(domains[0].interval, domains[1].interval)
     odd = call.type.kind is Kind.REAL and any(may_be_infinite(d) for d in domains)
@@ -78,19 +86,48 @@ def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable
     )
 
 
-def _overflows(combine: Combine) -> Callable[[Call, Domains], bool]:
-    def raises(call: Call, domains: Domains) -> bool:
-        if any(a.type.kind in MOMENTS for a in call.args):
-            return not inside(shifted(call, domains, 1 if combine is iv.add else -1), call.type)
-        if call.type.kind is Kind.REAL:
-            return False
-        found = combine(*(finite(d) for d in domains))
-        # a HUGEINT can be -2^127, but DuckDB fails at a product that is
-        if not inside(found, call.type) or found.lower == LOWEST:
-            return True
-        return call.type.kind is Kind.DECIMAL and not operands_fit(call, domains)
+Pair = Callable[[Range, Range], Range]
 
-    return raises
+
+def _reach(combine: Pair, sign: int) -> Callable[[Call, Spans], Range | None]:
+    """sign: of the operation on moments; 0 for the product, which brings its operands to no common scale."""
+
+    def reach(call: Call, spans: Spans) -> Range | None:
+        if any(a.type.kind in MOMENTS for a in call.args):
+            return shifted_range(call, spans, sign)
+        if call.type.kind is Kind.REAL:
+            return None
+        if sign:
+            return combine(span_in(call, 0, spans), span_in(call, 1, spans))
+        return combine(*(span or ZERO for span in spans))
+
+    return reach
+
+
+def _plain(combine: Pair, sign: int) -> Callable[[Call, Spans], bool]:
+    """Reals never overflow; what is exact has its result, and its operands as DuckDB converts them, in the type."""
+    reach = _reach(combine, sign)
+
+    def plain(call: Call, spans: Spans) -> bool:
+        found = reach(call, spans)
+        if call.type.kind is Kind.REAL:
+            return True
+        return found is not None and held(found, call.type) and operands_fit(call, spans)
+
+    return plain
+
+
+def _added(a: Range, b: Range) -> Range:
+    return Range(a.least + b.least, a.most + b.most)
+
+
+def _subtracted(a: Range, b: Range) -> Range:
+    return Range(a.least - b.most, a.most - b.least)
+
+
+def _multiplied(a: Range, b: Range) -> Range:
+    products = [x * y for x in (a.least, a.most) for y in (b.least, b.most)]
+    return Range(min(products), max(products))
 
 
 def _negate_type(args: Args) -> Type:
@@ -111,8 +148,14 @@ def _negate_domain(call: Call, domains: Domains) -> Domain:
     )
 
 
-def _negate_raises(call: Call, domains: Domains) -> bool:
-    return call.type.kind is Kind.INTEGER and not inside(iv.negate(finite(domains[0])), call.type)
+def _negated(call: Call, spans: Spans) -> Range | None:
+    found = span_in(call, 0, spans)
+    return None if call.type.kind is Kind.REAL else Range(-found.most, -found.least)
+
+
+def _negate_plain(call: Call, spans: Spans) -> bool:
+    found = _negated(call, spans)
+    return found is None or held(found, call.type)
 
 
 FUNCTIONS = (
@@ -124,7 +167,8 @@ FUNCTIONS = (
         most=1,
         type=_negate_type,
         domain=_negate_domain,
-        raises=_negate_raises,
+        plain=_negate_plain,
+        reach=_negated,
     ),
     Function(
         name="add",
@@ -134,7 +178,8 @@ FUNCTIONS = (
         most=2,
         type=_sum_type,
         domain=_sum_domain(1),
-        raises=_overflows(iv.add),
+        plain=_plain(_added, 1),
+        reach=_reach(_added, 1),
     ),
     Function(
         name="subtract",
@@ -144,7 +189,8 @@ FUNCTIONS = (
         most=2,
         type=_difference_type,
         domain=_sum_domain(-1),
-        raises=_overflows(iv.subtract),
+        plain=_plain(_subtracted, -1),
+        reach=_reach(_subtracted, -1),
     ),
     Function(
         name="multiply",
@@ -154,6 +200,7 @@ FUNCTIONS = (
         most=2,
         type=multiplied,
         domain=lambda call, domains: _exact_domain(call, domains, iv.multiply, operator.mul),
-        raises=_overflows(iv.multiply),
+        plain=_plain(_multiplied, 0),
+        reach=_reach(_multiplied, 0),
     ),
 )

@@ -7,12 +7,13 @@ import re
 from fractions import Fraction
 
 from dpsql.domain.facts import Atom, Domain
-from dpsql.domain.interval import Interval
+from dpsql.domain.interval import Interval, intersect
+from dpsql.domain.ranges import DAY, Range, in_type, type_range
 from dpsql.domain.types import BOOLEAN, Kind, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem
-from dpsql.sql.functions.moments import DAY, to_date
-from dpsql.sql.functions.numbers import inside
+from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem
+from dpsql.sql.functions.moments import to_date
+from dpsql.sql.functions.numbers import expected_range, type_interval
 from dpsql.sql.functions.result import converted, result
 from dpsql.sql.functions.sets import Inexact, mapped
 
@@ -44,20 +45,32 @@ def _unchecked(args: Args) -> Type:
     return args[0].type
 
 
-def may_fail(source: Type, to: Type, domain: Domain) -> bool:
-    """Whether a value of the source type may not fit the target."""
-    if source == to or source.kind is Kind.NULL or to.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.REAL):
-        return source.kind is Kind.TEXT and to.kind is not Kind.TEXT
+def _plain(call: Call, spans: Spans) -> bool:
+    """Every value of the argument converts. Text and reals are never sure to, whatever is known of them."""
+    source, to = call.args[0].type, call.type
+    if source == to or source.kind is Kind.NULL:
+        return True
     if source.kind is Kind.TEXT:
+        return to.kind is Kind.TEXT
+    if to.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.REAL) or to.kind in MOMENTS:  # both hold the years 1 to 9999
         return True
-    if to.kind in MOMENTS:
-        return False
-    if source.kind is Kind.REAL and (domain.nullable or not domain.interval.is_finite):
-        return True
-    if source.kind is Kind.BOOLEAN:
-        return not _fits(Interval(Fraction(0), Fraction(1)), source, to)
-    found = widened(domain.interval) if source.kind is Kind.REAL else domain.interval
-    return not _fits(found, source, to)
+    found, whole = _reach(call, spans), type_range(to)
+    return source.kind is not Kind.REAL and found is not None and whole is not None and found.within(whole)
+
+
+def _reach(call: Call, spans: Spans) -> Range | None:
+    if call.type.kind is Kind.BOOLEAN:
+        return type_range(call.type)
+    return in_type(spans[0], call.args[0].type, call.type) or type_range(call.type)
+
+
+def _loses(call: Call, domains: Domains) -> bool:
+    """Of a real, intervals may be expected to say that it fits."""
+    source, to, (domain,) = call.args[0].type, call.type, domains
+    if source.kind is not Kind.REAL or to.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        return not _plain(call, tuple(map(expected_range, domains)))
+    found = rounded(widened(domain.interval), to)
+    return domain.nullable or not found.is_finite or intersect(found, type_interval(to)) != found
 
 
 def widened(found: Interval) -> Interval:
@@ -66,23 +79,6 @@ def widened(found: Interval) -> Interval:
         None if found.lower is None else found.lower - abs(found.lower) * SLACK,
         None if found.upper is None else found.upper + abs(found.upper) * SLACK,
     )
-
-
-def _fits(found: Interval, source: Type, to: Type) -> bool:
-    if source.kind in (Kind.INTEGER, Kind.DECIMAL):
-        from_type = Interval(*(_range(source)))
-        found = Interval(
-            from_type.lower if found.lower is None else found.lower,
-            from_type.upper if found.upper is None else found.upper,
-        )
-    return found.is_finite and inside(rounded(found, to), to)
-
-
-def _range(type_: Type) -> tuple[Fraction, Fraction]:
-    if type_.kind is Kind.INTEGER:
-        return Fraction(-(1 << (type_.bits - 1))), Fraction((1 << (type_.bits - 1)) - 1)
-    end = Fraction(10**type_.precision - 1, 10**type_.scale)
-    return -end, end
 
 
 def rounded(found: Interval, to: Type) -> Interval:
@@ -156,8 +152,7 @@ def _half_away(value: Fraction, scale: int) -> Fraction:
 
 def _kept(value: Fraction, to: Type) -> Atom:
     """Out of range is NULL, as in the vault."""
-    low, high = _range(to)
-    if not low <= value <= high:
+    if value not in type_interval(to):
         return None
     return int(value) if to.kind is Kind.INTEGER else value
 
@@ -202,7 +197,7 @@ def _domain(call: Call, domains: Domains) -> Domain:
 
 
 def _try_domain(call: Call, domains: Domains) -> Domain:
-    null = domains[0].nullable or _raises(call, domains)
+    null = domains[0].nullable or _loses(call, domains)
     keys = mapped(lambda v: cast_value(v, call.args[0].type, call.type), domains)
     return result(
         call,
@@ -214,10 +209,6 @@ def _try_domain(call: Call, domains: Domains) -> Domain:
     )
 
 
-def _raises(call: Call, domains: Domains) -> bool:
-    return may_fail(call.args[0].type, call.type, domains[0])
-
-
 FUNCTIONS = (
     Function(
         name="cast",
@@ -227,7 +218,9 @@ FUNCTIONS = (
         most=1,
         type=_unchecked,
         domain=_domain,
-        raises=_raises,
+        plain=_plain,
+        reach=_reach,
+        loses=_loses,
     ),
     Function(
         name="try_cast",
@@ -237,5 +230,6 @@ FUNCTIONS = (
         most=1,
         type=_unchecked,
         domain=_try_domain,
+        reach=_reach,
     ),
 )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
 
+from dpsql.domain import interval as iv
 from dpsql.domain.facts import Atom, Domain
-from dpsql.domain.interval import Interval, hull
+from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import DAY, Range, hull, in_type, type_range
 from dpsql.domain.types import NULL, Kind, Type
-from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, all_alike, expect
-from dpsql.sql.functions.moments import DAY
+from dpsql.ir.expr import Call, Expr, Literal
+from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem, all_alike, expect
 from dpsql.sql.functions.numbers import joined
 from dpsql.sql.functions.result import ORDERED, converted, result
 from dpsql.sql.functions.sets import Inexact, either, mapped
@@ -42,7 +43,7 @@ def _case_domain(call: Call, domains: Domains) -> Domain:
 def choice(call: Call, values: Domains, *, nullable: bool) -> Domain:
     """One of the values: the hull of the intervals, the union of the key sets."""
     known = tuple(recast(d, call.type) for d in values if d.type != NULL)
-    found = reduce(hull, (d.interval for d in known)) if known else Interval()
+    found = reduce(iv.hull, (d.interval for d in known)) if known else Interval()
     return result(
         call,
         values,
@@ -108,7 +109,7 @@ def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
         if not values or call.type.kind not in ORDERED:
             return choice(call, domains, nullable=all(d.nullable for d in domains))
         sure = [d for d in values if not d.nullable]
-        whole = reduce(hull, (d.interval for d in values))
+        whole = reduce(iv.hull, (d.interval for d in values))
         tight = bound([(d.interval.upper if low else d.interval.lower) for d in sure], True)
         if low and tight is not None:
             found = Interval(whole.lower, tight if whole.upper is None else min(tight, whole.upper))
@@ -144,6 +145,55 @@ def _extreme_keys(low: bool, values: Domains) -> tuple[Atom, ...] | None:
     return mapped(apply, values, nulls=True)
 
 
+def never_null(expr: Expr) -> bool:
+    """By the form of the expression alone: a constant, or a choice that ends in one. Never a column."""
+    match expr:
+        case Literal():
+            return expr.value is not None
+        case Call(function="coalesce" | "least" | "greatest"):
+            return any(never_null(arg) for arg in expr.args)
+        case Call(function="case"):
+            return len(expr.args) % 2 == 1 and all(never_null(expr.args[i]) for i in branches(len(expr.args)))
+        case _:
+            return False
+
+
+def _is_null(expr: Expr) -> bool:
+    return expr.type == NULL or (isinstance(expr, Literal) and expr.value is None)
+
+
+def _known(call: Call, spans: Spans, positions: Iterable[int]) -> dict[int, Range]:
+    """Where the values at these positions are, in the call's own type, constant NULLs left out."""
+    found = {i: in_type(spans[i], call.args[i].type, call.type) for i in positions if not _is_null(call.args[i])}
+    return {i: range_ for i, range_ in found.items() if range_ is not None}
+
+
+def _one_of(positions: Callable[[int], Iterable[int]]) -> Callable[[Call, Spans], Range | None]:
+    """One of the values, whatever the conditions say."""
+
+    def reach(call: Call, spans: Spans) -> Range | None:
+        known = _known(call, spans, positions(len(call.args)))
+        return hull(known.values()) if known else type_range(call.type)
+
+    return reach
+
+
+def _extreme_reach(low: bool) -> Callable[[Call, Spans], Range | None]:
+    """One of the values; and LEAST is not above (GREATEST not below) a value that is there on every row."""
+
+    def reach(call: Call, spans: Spans) -> Range | None:
+        known = _known(call, spans, range(len(call.args)))
+        if not known:
+            return type_range(call.type)
+        whole = hull(known.values())
+        sure = [range_ for i, range_ in known.items() if never_null(call.args[i])]
+        if low:
+            return Range(whole.least, min([whole.most, *(range_.most for range_ in sure)]))
+        return Range(max([whole.least, *(range_.least for range_ in sure)]), whole.most)
+
+    return reach
+
+
 FUNCTIONS = (
     Function(
         name="case",
@@ -153,6 +203,7 @@ FUNCTIONS = (
         most=None,
         type=_case_type,
         domain=_case_domain,
+        reach=_one_of(branches),
         alike=lambda count: (branches(count),),
     ),
     Function(
@@ -163,6 +214,7 @@ FUNCTIONS = (
         most=None,
         type=joined,
         domain=_coalesce_domain,
+        reach=_one_of(range),
         alike=all_alike,
     ),
     Function(
@@ -173,6 +225,7 @@ FUNCTIONS = (
         most=2,
         type=_nullif_type,
         domain=_nullif_domain,
+        reach=_one_of(lambda count: (0,)),
         alike=all_alike,
         compares=True,
     ),
@@ -184,6 +237,7 @@ FUNCTIONS = (
         most=None,
         type=joined,
         domain=_extreme(True),
+        reach=_extreme_reach(True),
         alike=all_alike,
     ),
     Function(
@@ -194,6 +248,7 @@ FUNCTIONS = (
         most=None,
         type=joined,
         domain=_extreme(False),
+        reach=_extreme_reach(False),
         alike=all_alike,
     ),
 )

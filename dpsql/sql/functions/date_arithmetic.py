@@ -7,11 +7,12 @@ import operator
 from dpsql.domain import interval as iv
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import DAY, ZERO, Range
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Kind, Type
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, TypeProblem
-from dpsql.sql.functions.moments import DAY, moved, shift_range
-from dpsql.sql.functions.numbers import finite, type_range
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem
+from dpsql.sql.functions.moments import moved, shift_range
+from dpsql.sql.functions.numbers import finite, type_interval
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import mapped
 
@@ -54,10 +55,25 @@ def shifted(call: Call, domains: Domains, sign: int) -> Interval:
     return iv.add(iv.multiply(spans[at], scale), iv.interval(*shift_range(by, sign)))
 
 
+def shifted_range(call: Call, spans: Spans, sign: int) -> Range:
+    """The same of ranges."""
+    one, other = (span or ZERO for span in spans)
+    if call.type == BIGINT:  # date - date
+        return Range(one.least - other.most, one.most - other.least)
+    at = 0 if call.args[0].type.kind in MOMENTS else 1
+    moment, by = (one, other) if at == 0 else (other, one)
+    if call.args[1 - at].type.kind is not Kind.INTERVAL:
+        low, high = sorted((sign * by.least, sign * by.most))
+        return Range(moment.least + low, moment.most + high)
+    scale = DAY if call.args[at].type == DATE else 1
+    low, high = shift_range(call.args[1 - at], sign)
+    return Range(moment.least * scale + low, moment.most * scale + high)
+
+
 def shifted_keys(call: Call, domains: Domains, sign: int) -> tuple[Atom, ...] | None:
     at = 0 if call.args[0].type.kind in MOMENTS else 1
     by, type_ = call.args[1 - at], call.args[at].type
-    reach = type_range(call.type)
+    reach = type_interval(call.type)
     if by.type.kind is Kind.INTERVAL:
         return mapped(lambda v: _kept(moved(v, type_, by, sign), reach), (domains[at],))
     rule = operator.add if sign > 0 else operator.sub

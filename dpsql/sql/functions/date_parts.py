@@ -8,9 +8,20 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval, interval
+from dpsql.domain.ranges import Range, type_range
 from dpsql.domain.types import BIGINT, DATE, REAL, Kind, Type
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, expect, text_constant
+from dpsql.sql.functions.model import (
+    Args,
+    Domains,
+    Function,
+    Spans,
+    TypeProblem,
+    always,
+    expect,
+    of_type,
+    text_constant,
+)
 from dpsql.sql.functions.moments import as_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
@@ -90,7 +101,8 @@ def row(
     count: int,
     type_: Callable[[Args], Type],
     domain: Callable[[Call, Domains], Domain],
-    raises: Callable[[Call, Domains], bool] = lambda call, domains: False,
+    plain: Callable[[Call, Spans], bool] = always,
+    reach: Callable[[Call, Spans], Range | None] = of_type,
     alike: tuple[int, ...] = (),
 ) -> Function:
     return Function(
@@ -101,7 +113,8 @@ def row(
         most=count,
         type=type_,
         domain=domain,
-        raises=raises,
+        plain=plain,
+        reach=reach,
         alike=lambda _: (alike,) if alike else (),
     )
 
@@ -140,3 +153,11 @@ def part_domain(call: Call, domains: Domains) -> Domain:
         unit = 86_400 if moment.type == DATE else Fraction(1, 1_000_000)
         found = Interval(*(end * unit for end in span.ends()))
     return result(call, domains[1:], interval=found, keys=keys)
+
+
+def part_reach(call: Call, spans: Spans) -> Range | None:
+    part, found = the_part(call), spans[1]
+    if part in RISING and found is not None and call.args[1].type.kind in MOMENTS:
+        low, high = (RISING[part](as_datetime(end, call.args[1].type)) for end in (found.least, found.most))
+        return Range(low, high)
+    return Range(*PART_RANGE[part]) if part in PART_RANGE else type_range(call.type)

@@ -14,7 +14,7 @@ from dpsql.sql.functions.date_parts import (
     MOMENTS,
     row,
 )
-from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, text_constant
+from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, never, text_constant
 from dpsql.sql.functions.moments import as_datetime
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
@@ -122,10 +122,6 @@ def _unknown_or_null(call: Call, domains: Domains) -> Domain:
     return result(call, domains[:1], nullable=True)
 
 
-def _always(call: Call, domains: Domains) -> bool:
-    return True
-
-
 FUNCTIONS = (
     row(
         "dayname",
@@ -153,7 +149,7 @@ FUNCTIONS = (
         2,
         _strptime_type,
         _unknown,
-        _always,
+        never,
     ),
     row(
         "try_strptime",

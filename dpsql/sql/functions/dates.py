@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain
 from dpsql.domain.interval import interval
+from dpsql.domain.ranges import DAY, FIRST_MOMENT, Range, in_type, type_range
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.date_parts import (
@@ -15,12 +16,13 @@ from dpsql.sql.functions.date_parts import (
     MOMENTS,
     part_domain,
     part_of,
+    part_reach,
     part_type,
     row,
     the_part,
 )
-from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect
-from dpsql.sql.functions.moments import DAY, as_datetime, of_date, to_date, to_datetime
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect
+from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
@@ -98,15 +100,24 @@ def _starts(part: str, low: int, high: int) -> tuple[Atom, ...] | None:
     return tuple(found)
 
 
-def _trunc_raises(call: Call, domains: Domains) -> bool:
+def _trunc_plain(call: Call, spans: Spans) -> bool:
     """Truncating to decades, centuries, millennia leads to the year 0."""
-    part, moment = the_part(call), domains[1]
-    if moment.type.kind not in MOMENTS or part not in YEARS:
-        return False
-    span = fitted(moment.interval, moment.type)
-    if span.is_empty:
-        return False
-    return as_datetime(int(span.ends()[0]), moment.type).year < YEARS[part]
+    part, moment = the_part(call), spans[1]
+    if moment is None or call.args[1].type.kind not in MOMENTS or part not in YEARS:
+        return True
+    return as_datetime(moment.least, call.args[1].type).year >= YEARS[part]
+
+
+def _trunc_reach(call: Call, spans: Spans) -> Range | None:
+    """It keeps order. What leads to the year 0 is NULL."""
+    part, moment, source = the_part(call), spans[1], call.args[1].type
+    if moment is None or source.kind not in MOMENTS:
+        return type_range(call.type)
+    least = truncated(part, moment.least, source) if _trunc_plain(call, spans) else FIRST_MOMENT
+    try:
+        return Range(least, truncated(part, moment.most, source))
+    except Inexact:
+        return type_range(call.type)
 
 
 def _diff_type(args: Args) -> Type:
@@ -131,9 +142,23 @@ def _diff_domain(call: Call, domains: Domains) -> Domain:
             return result(call, domains[1:])
         spans.append(tuple(end * unit for end in span.ends()))
     low, high = spans[1][0] - spans[0][1], spans[1][1] - spans[0][0]
+    return result(call, domains[1:], interval=interval(*_counted(part, low, high)))
+
+
+def _counted(part: str, low: Fraction | int, high: Fraction | int) -> tuple[int, int]:
+    """How many of a part can lie in a distance from low to high microseconds."""
     least = _fewest(part, low) if low > 0 else -_most(part, -low)
     most = _most(part, high) if high > 0 else -_fewest(part, -high)
-    return result(call, domains[1:], interval=interval(least, most))
+    return least, most
+
+
+def _diff_reach(call: Call, spans: Spans) -> Range | None:
+    found = [in_type(span, arg.type, TIMESTAMP) for span, arg in zip(spans, call.args, strict=True)][1:]
+    start, end = (type_range(TIMESTAMP) if span is None else span for span in found)
+    assert start is not None and end is not None
+    if call.args[1].type.kind not in MOMENTS or call.args[2].type.kind not in MOMENTS:
+        return type_range(call.type)
+    return Range(*_counted(the_part(call), end.least - start.most, end.most - start.least))
 
 
 SHORTEST = {
@@ -158,13 +183,13 @@ LONGEST = {
 }
 
 
-def _most(part: str, distance: Fraction) -> int:
+def _most(part: str, distance: Fraction | int) -> int:
     """Starts of a part in a half-open distance: they are at least its shortest length apart."""
     step = CLOCK_STEP.get(part) or SHORTEST[part] * DAY
     return int(-(-distance // step))
 
 
-def _fewest(part: str, distance: Fraction) -> int:
+def _fewest(part: str, distance: Fraction | int) -> int:
     """Full parts in a distance; one less where lengths vary, since a month's end stands for the missing days."""
     if part in LONGEST:
         return max(0, int(distance // (LONGEST[part] * DAY)) - 1)
@@ -194,6 +219,12 @@ def _last_day_domain(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=interval(*ends), keys=mapped(lambda v: _last_day(v, moment.type), domains))
 
 
+def _last_day_reach(call: Call, spans: Spans) -> Range | None:
+    """Up to 30 days later."""
+    day = in_type(spans[0], call.args[0].type, DATE)
+    return type_range(DATE) if day is None else Range(day.least, day.most + 30)
+
+
 def _epoch_type(args: Args) -> Type:
     expect(args, 0, MOMENTS, AS_DATE)
     return BIGINT
@@ -211,6 +242,14 @@ def _epoch_domain(divisor: int) -> Callable[[Call, Domains], Domain]:
     return domain
 
 
+def _epoch_reach(divisor: int) -> Callable[[Call, Spans], Range | None]:
+    def reach(call: Call, spans: Spans) -> Range | None:
+        moment = in_type(spans[0], call.args[0].type, TIMESTAMP)
+        return moment and Range(moment.least // divisor, -(-moment.most // divisor))
+
+    return reach
+
+
 FUNCTIONS = (
     row(
         "date_part",
@@ -219,6 +258,7 @@ FUNCTIONS = (
         2,
         part_type,
         part_domain,
+        reach=part_reach,
     ),
     row(
         "date_trunc",
@@ -227,7 +267,8 @@ FUNCTIONS = (
         2,
         _trunc_type,
         _trunc_domain,
-        _trunc_raises,
+        _trunc_plain,
+        _trunc_reach,
     ),
     row(
         "date_diff",
@@ -236,6 +277,7 @@ FUNCTIONS = (
         3,
         _diff_type,
         _diff_domain,
+        reach=_diff_reach,
         alike=(1, 2),
     ),
     row(
@@ -245,9 +287,26 @@ FUNCTIONS = (
         3,
         _diff_type,
         _diff_domain,
+        reach=_diff_reach,
         alike=(1, 2),
     ),
-    row("last_day", "The last day of the month x is in.", "LAST_DAY(x)", 1, _last_day_type, _last_day_domain),
-    row("epoch_ms", "Milliseconds since 1970.", "EPOCH_MS(x)", 1, _epoch_type, _epoch_domain(1000)),
-    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1)),
+    row(
+        "last_day",
+        "The last day of the month x is in.",
+        "LAST_DAY(x)",
+        1,
+        _last_day_type,
+        _last_day_domain,
+        reach=_last_day_reach,
+    ),
+    row(
+        "epoch_ms",
+        "Milliseconds since 1970.",
+        "EPOCH_MS(x)",
+        1,
+        _epoch_type,
+        _epoch_domain(1000),
+        reach=_epoch_reach(1000),
+    ),
+    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1), reach=_epoch_reach(1)),
 )

@@ -8,10 +8,11 @@ from fractions import Fraction
 from dpsql.domain import interval as iv
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import EVERYTHING, Interval
+from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
-from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function
-from dpsql.sql.functions.numbers import decimals, expect_numbers, finite, inside, joined, operands_fit
+from dpsql.ir.expr import Call, Literal
+from dpsql.sql.functions.model import Args, Domains, Function, Spans
+from dpsql.sql.functions.numbers import decimals, expect_numbers, joined, operands_fit, span_in
 from dpsql.sql.functions.result import converted, may_be_infinite, result
 from dpsql.sql.functions.sets import mapped
 
@@ -67,15 +68,24 @@ def _null_divisor(domains: Domains) -> bool:
     return any(d.nullable for d in domains) or 0 in domains[1].interval
 
 
-def _divides_badly(call: Call, domains: Domains) -> bool:
-    """By zero; or the least integer by -1."""
-    if 0 in domains[1].interval:
-        return True
-    return (
-        call.type.kind is Kind.INTEGER
-        and -1 in domains[1].interval
-        and not inside(iv.negate(finite(domains[0])), call.type)
-    )
+def _divides_well(call: Call, spans: Spans) -> bool:
+    """Never by zero; whole numbers not by -1 either, which takes the least one beyond its type."""
+    divisor = spans[1]
+    if divisor is None:  # a real: a constant may be known not to be zero
+        known = call.args[1]
+        return isinstance(known, Literal) and isinstance(known.value, float) and known.value != 0
+    return 0 not in divisor and (call.type.kind is not Kind.INTEGER or -1 not in divisor)
+
+
+def _whole_quotients(call: Call, spans: Spans) -> Range | None:
+    """Truncated towards zero: monotone in each argument as long as the divisor keeps its sign."""
+    if call.type.kind is not Kind.INTEGER:
+        return None
+    a, b = (span or ZERO for span in spans)
+    if 0 in b:
+        return Range(-a.size, a.size)
+    found = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in (a.least, a.most) for y in (b.least, b.most)]
+    return Range(min(found), max(found))
 
 
 def _remainder_type(args: Args) -> Type:
@@ -123,10 +133,19 @@ def _remainder_domain(call: Call, domains: Domains) -> Domain:
     )
 
 
-def _remainder_raises(call: Call, domains: Domains) -> bool:
+def _remainder_plain(call: Call, spans: Spans) -> bool:
     if call.type.kind is Kind.REAL:
-        return False
-    return _divides_badly(call, domains) or not operands_fit(call, domains)
+        return True
+    return _divides_well(call, spans) and operands_fit(call, spans)
+
+
+def _remainders(call: Call, spans: Spans) -> Range | None:
+    """The sign is the dividend's, the size is below the divisor's and not above the dividend's."""
+    if call.type.kind is Kind.REAL:
+        return None
+    a, b = span_in(call, 0, spans), span_in(call, 1, spans)
+    most = min(a.size, max(b.size - 1, 0))
+    return Range(-most if a.least < 0 else 0, most if a.most > 0 else 0)
 
 
 FUNCTIONS = (
@@ -147,7 +166,8 @@ FUNCTIONS = (
         most=2,
         type=_whole_quotient_type,
         domain=_whole_quotient_domain,
-        raises=_divides_badly,
+        plain=_divides_well,
+        reach=_whole_quotients,
     ),
     Function(
         name="modulo",
@@ -157,6 +177,7 @@ FUNCTIONS = (
         most=2,
         type=_remainder_type,
         domain=_remainder_domain,
-        raises=_remainder_raises,
+        plain=_remainder_plain,
+        reach=_remainders,
     ),
 )

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpsql.domain.facts import Domain
+from dpsql.domain.ranges import Range, type_range
 from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Call, Expr, Literal
 
 Args = tuple[Expr, ...]
 Domains = tuple[Domain, ...]
+Spans = tuple[Range | None, ...]  # the Range of each argument that has one; a NULL counts as zero
 
 
 class TypeProblem(Exception):
@@ -23,9 +25,18 @@ class TypeProblem(Exception):
         self.fix = fix
 
 
-def never_raises(call: Call, domains: Domains) -> bool:
+def always(call: Call, spans: Spans) -> bool:
     """The plain form answers on every value its argument types can hold."""
+    return True
+
+
+def never(call: Call, spans: Spans) -> bool:
+    """Some value of its argument types stops the plain form, and no Range of theirs says otherwise."""
     return False
+
+
+def of_type(call: Call, spans: Spans) -> Range | None:
+    return type_range(call.type)
 
 
 def no_groups(count: int) -> tuple[tuple[int, ...], ...]:
@@ -42,10 +53,13 @@ def all_alike(count: int) -> tuple[tuple[int, ...], ...]:
 class Function:
     """One scalar function or operator.
 
-    type: DuckDB's own result type; raises TypeProblem.  domain: what is known of the result.
-    raises: whether DuckDB's plain form might fail, given what is known of the arguments; the vault then runs the row's
-    checked form, which answers NULL instead.  alike: the groups of argument positions that are brought to one type;
+    type: DuckDB's own result type; raises TypeProblem.  domain: what is expected of the result.
+    plain: whether DuckDB's plain form surely answers, by the types and ranges of the arguments alone; else the vault
+    runs the row's checked form, which answers NULL instead.  reach: between which values the plain form's answers are,
+    if it answers, cut off at the type or not.  alike: the groups of argument positions that are brought to one type;
     compares: they are compared in it, and the answer is of another.
+    loses: whether the checked form is expected to answer NULL for values; where it is not given, unless the plain form
+    would do for what is expected of the arguments.
     """
 
     name: str
@@ -55,9 +69,11 @@ class Function:
     most: int | None
     type: Callable[[Args], Type]
     domain: Callable[[Call, Domains], Domain]
-    raises: Callable[[Call, Domains], bool] = never_raises
+    plain: Callable[[Call, Spans], bool] = always
+    reach: Callable[[Call, Spans], Range | None] = of_type
     alike: Callable[[int], tuple[tuple[int, ...], ...]] = no_groups
     compares: bool = False
+    loses: Callable[[Call, Domains], bool] | None = None
 
 
 CHECKED = "checked_"

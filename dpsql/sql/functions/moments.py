@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
-from fractions import Fraction
 
-from dpsql.domain.facts import Atom
-from dpsql.domain.interval import Interval
-from dpsql.domain.types import DATE, Type
+from dpsql.domain.ranges import DAY, EPOCH
+from dpsql.domain.types import DATE, Atom, Type
 from dpsql.ir.expr import Expr, Literal
 from dpsql.sql.functions.sets import Inexact
 
-DAY = 86_400_000_000  # microseconds
-EPOCH = dt.date(1970, 1, 1)
 MIDNIGHT = dt.datetime(1970, 1, 1)
-FIRST_DAY = (dt.date.min - EPOCH).days
-LAST_DAY = (dt.date.max - EPOCH).days
-FIRST_MOMENT = FIRST_DAY * DAY
-LAST_MOMENT = (LAST_DAY + 1) * DAY - 1
-
-
-def years(type_: Type) -> Interval:
-    """Years 1 to 9999: every date and timestamp a vault column holds."""
-    if type_ == DATE:
-        return Interval(Fraction(FIRST_DAY), Fraction(LAST_DAY))
-    return Interval(Fraction(FIRST_MOMENT), Fraction(LAST_MOMENT))
 
 
 def to_date(days: int) -> dt.date:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from dpsql.domain import facts
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval, hull
+from dpsql.domain.ranges import DAY
 from dpsql.domain.types import BOOLEAN, DATE, NULL, TIMESTAMP, Kind, Type
 from dpsql.ir.expr import Call, Column, Expr, Literal
 from dpsql.sql.functions.model import unchecked
-from dpsql.sql.functions.moments import DAY
 from dpsql.sql.functions.result import ORDERED
 from dpsql.sql.functions.sets import either
 
@@ -39,19 +39,7 @@ OPPOSITE = {
 
 
 def narrow(predicate: Expr, domains: Facts) -> dict[int, Domain]:
-    """The domains, of the columns it says something about, of the rows for which the predicate is TRUE.
-
-    Each remembers in `before` what held without the predicate.
-    """
-    found = _narrow(predicate, domains)
-    return {id_: domain.but(before=_before(domains.get(id_), domain)) for id_, domain in found.items()}
-
-
-def _before(known: Domain | None, narrowed: Domain) -> Domain:
-    return Domain(type=narrowed.type) if known is None else known.before or known
-
-
-def _narrow(predicate: Expr, domains: Facts) -> dict[int, Domain]:
+    """The domains, of the columns it says something about, of the rows for which the predicate is TRUE."""
     match predicate:
         case Column():
             return _boolean(predicate, True, domains)
@@ -71,7 +59,7 @@ def _call(call: Call, domains: Facts) -> dict[int, Domain]:
         case "not" | "is_false":
             return _not(args[0], domains)
         case "is_true":
-            return _narrow(args[0], domains)
+            return narrow(args[0], domains)
         case "is_not_null":
             return _present(args[0], domains)
         case "between":
@@ -95,13 +83,13 @@ def _compare(name: str, left: Expr, right: Expr) -> Call:
 def _all(parts: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
     found: dict[int, Domain] = {}
     for part in parts:
-        found.update(_narrow(part, {**domains, **found}))
+        found.update(narrow(part, {**domains, **found}))
     return found
 
 
 def _any(parts: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
     """A column about which every alternative says something is in one of them."""
-    sides = [_narrow(part, domains) for part in parts]
+    sides = [narrow(part, domains) for part in parts]
     shared = set(sides[0]).intersection(*sides[1:]) if sides else set()
     return {id_: _union(domains.get(id_), [side[id_] for side in sides]) for id_ in shared}
 
@@ -122,7 +110,7 @@ def _not(inner: Expr, domains: Facts) -> dict[int, Domain]:
         return {}
     name, args = unchecked(inner.function), inner.args
     if name == "not":
-        return _narrow(args[0], domains)
+        return narrow(args[0], domains)
     if name in ("and", "or"):
         negated = tuple(_negated(arg) for arg in args)
         return _any(negated, domains) if name == "and" else _all(negated, domains)

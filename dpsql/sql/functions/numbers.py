@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from dpsql.domain.facts import Domain
-from dpsql.domain.interval import Interval, intersect, interval, point
-from dpsql.domain.types import BIGINT, REAL, Kind, Type, as_decimal, common, decimal, integer_range
+from dpsql.domain.interval import Interval, intersect, point
+from dpsql.domain.ranges import ZERO, Range, clipped, in_type, type_range
+from dpsql.domain.types import BIGINT, HUGEINT, REAL, Kind, Type, as_decimal, common, decimal, integer_range
 from dpsql.ir.expr import Call, Expr, Literal
-from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect
-from dpsql.sql.functions.moments import years
+from dpsql.sql.functions.model import Args, Spans, TypeProblem, expect
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
 LARGEST_REAL = Fraction(1.7976931348623157e308)
@@ -92,28 +93,19 @@ def _numeric(type_: Type) -> Type:
     return BIGINT if type_.kind is Kind.NULL else type_
 
 
-def type_range(type_: Type) -> Interval:
+def type_interval(type_: Type) -> Interval:
     """All values a type can hold in the vault (dates: years 1 to 9999); reals and the like have no ends."""
-    if type_.kind is Kind.INTEGER:
-        return interval(*integer_range(type_))
-    if type_.kind is Kind.DECIMAL:
-        end = Fraction(10**type_.precision - 1, 10**type_.scale)
-        return Interval(-end, end)
-    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
-        return years(type_)
-    return Interval()
-
-
-def inside(found: Interval, type_: Type) -> bool:
-    """Every value of the interval fits the type."""
-    whole = type_range(type_)
-    return found.is_empty or intersect(found, whole) == found if whole.is_finite else True
+    found = None if type_.kind is Kind.BOOLEAN else type_range(type_)
+    if found is None:
+        return Interval()
+    unit = 10**type_.scale
+    return Interval(Fraction(found.least, unit), Fraction(found.most, unit))
 
 
 def fitted(found: Interval, type_: Type) -> Interval:
     """The interval cut to what the type can hold; ends no DOUBLE can reach are open (the value is infinite)."""
     if type_ != REAL:
-        return intersect(found, type_range(type_))
+        return intersect(found, type_interval(type_))
     lower = None if found.lower is None or found.lower < -LARGEST_REAL else found.lower
     upper = None if found.upper is None or found.upper > LARGEST_REAL else found.upper
     return Interval(
@@ -129,15 +121,40 @@ def finite(domain: Domain) -> Interval:
     return fitted(domain.interval, domain.type)
 
 
-def operands_fit(call: Call, domains: Domains) -> bool:
-    """DuckDB brings decimals to the result's width (and, for + -, scale) before it computes."""
-    if call.type.kind is not Kind.DECIMAL or any(a.type.kind is Kind.NULL for a in call.args):
+def expected_range(domain: Domain) -> Range | None:
+    """What is expected of an argument, as if its definition said so."""
+    if domain.type.kind is Kind.NULL or domain.interval.is_empty:
+        return ZERO
+    whole = type_range(domain.type)
+    if whole is None:
+        return None
+    unit, low, high = 10**domain.type.scale, domain.interval.lower, domain.interval.upper
+    found = Range(
+        whole.least if low is None else math.floor(low * unit), whole.most if high is None else math.ceil(high * unit)
+    )
+    return clipped(found, whole)
+
+
+def held(found: Range, type_: Type) -> bool:
+    """Whether the type holds all of it. (A HUGEINT can be -2^127, but DuckDB fails at a product that is.)"""
+    whole = type_range(type_)
+    assert whole is not None
+    return found.within(Range(-whole.most, whole.most) if type_ == HUGEINT else whole)
+
+
+def span_in(call: Call, position: int, spans: Spans) -> Range:
+    """An argument's Range in the unit of the call's own type."""
+    source = call.args[position].type
+    found = in_type(spans[position], source, call.type)
+    return ZERO if found is None else found
+
+
+def operands_fit(call: Call, spans: Spans) -> bool:
+    """DuckDB brings decimals to the result's width (and, for + - %, scale) before it computes."""
+    if call.type.kind is not Kind.DECIMAL:
         return True
-    sides = decimals(call.args)
-    for side, domain in zip(sides, domains, strict=True):
-        scale = side.scale if call.function.endswith("multiply") else call.type.scale
-        limit = Fraction(10 ** (call.type.precision - scale)) if call.type.precision >= scale else Fraction(0)
-        low, high = finite(domain).ends()
-        if not -limit < low <= high < limit:
-            return False
-    return True
+    own = call.function.endswith("multiply")
+    whole = 10**call.type.precision
+    return all(
+        (found or ZERO).size < whole if own else span_in(call, i, spans).size < whole for i, found in enumerate(spans)
+    )

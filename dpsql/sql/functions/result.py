@@ -10,7 +10,7 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.model import Domains
-from dpsql.sql.functions.numbers import fitted, type_range
+from dpsql.sql.functions.numbers import fitted, type_interval
 from dpsql.sql.functions.sets import Inexact, without_null
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
@@ -35,7 +35,7 @@ def result(
         wide = _rounded(interval, call.type.scale) if call.type.kind is Kind.DECIMAL else interval
         found = fitted(wide, call.type)
     if keys is not None and call.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
-        keys, lost = _held(keys, type_range(call.type))
+        keys, lost = _held(keys, type_interval(call.type))
         null = null or lost
     kept = without_null(keys, null)
     because = next((domain.because for domain in domains if domain.because), "")

@@ -9,10 +9,11 @@ from fractions import Fraction
 from dpsql.domain import interval as iv
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval
+from dpsql.domain.ranges import Range, in_type, type_range
 from dpsql.domain.types import BIGINT, REAL, TINYINT, Kind, Type, decimal
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, expect, integer_constant
-from dpsql.sql.functions.numbers import NUMBERS, fitted, inside
+from dpsql.sql.functions.model import Args, Domains, Function, Spans, expect, integer_constant
+from dpsql.sql.functions.numbers import NUMBERS, held
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import RANGE_LIMIT, Inexact, mapped
 
@@ -115,16 +116,29 @@ def _kept_as_is(call: Call, places: int) -> bool:
     return source == call.type and source.kind in (Kind.DECIMAL, Kind.INTEGER) and places >= source.scale
 
 
-def _round_raises(call: Call, domains: Domains) -> bool:
+def _round_plain(call: Call, spans: Spans) -> bool:
     """ROUND of integers, and of whole decimals of 38 digits, to tens, hundreds… may leave the type."""
-    places, source = _places(call), call.args[0].type
+    places = _places(call)
     if call.type.kind is Kind.REAL or places >= 0:
+        return True
+    found = _round_reach(call, spans)
+    if found is None or not held(found, call.type):
         return False
-    step = power_of_ten(-places)
-    found = fitted(domains[0].interval, source if source.kind is Kind.DECIMAL else call.type)
-    if call.type.kind is Kind.DECIMAL:
-        return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type)
-    return not inside(Interval(*(half_away(end / step) * step for end in found.ends())), call.type) or step > 2**31
+    return call.type.kind is Kind.DECIMAL or 10**-places <= 2**31
+
+
+def _round_reach(call: Call, spans: Spans) -> Range | None:
+    """To the nearest multiple of 10^-places, halves away from zero: it keeps order."""
+    (found, *_), source, places = spans, call.args[0].type, _places(call)
+    if found is None or places >= 0:
+        return in_type(found, source, call.type) or type_range(call.type)
+    step = 10**-places
+    return Range(*(half_away(Fraction(end, 10**source.scale * step)) * step for end in (found.least, found.most)))
+
+
+def _same(call: Call, spans: Spans) -> Range | None:
+    """A neighbouring whole number."""
+    return in_type(spans[0], call.args[0].type, call.type) or type_range(call.type)
 
 
 def _abs_domain(call: Call, domains: Domains) -> Domain:
@@ -142,10 +156,14 @@ def _abs_domain(call: Call, domains: Domains) -> Domain:
     )
 
 
-def _abs_raises(call: Call, domains: Domains) -> bool:
-    if call.type.kind is not Kind.INTEGER:
-        return False
-    return not inside(iv.absolute(fitted(domains[0].interval, call.type)), call.type)
+def _abs_plain(call: Call, spans: Spans) -> bool:
+    found = _abs_reach(call, spans)
+    return call.type.kind is not Kind.INTEGER or (found is not None and held(found, call.type))
+
+
+def _abs_reach(call: Call, spans: Spans) -> Range | None:
+    (found,) = spans
+    return found and Range(0 if 0 in found else min(abs(found.least), abs(found.most)), found.size)
 
 
 def _sign_type(args: Args) -> Type:
@@ -172,7 +190,8 @@ FUNCTIONS = (
         most=1,
         type=_number,
         domain=_abs_domain,
-        raises=_abs_raises,
+        plain=_abs_plain,
+        reach=_abs_reach,
     ),
     Function(
         name="sign",
@@ -182,6 +201,7 @@ FUNCTIONS = (
         most=1,
         type=_sign_type,
         domain=_sign_domain,
+        reach=lambda call, spans: Range(-1, 1),
     ),
     Function(
         name="floor",
@@ -191,6 +211,7 @@ FUNCTIONS = (
         most=1,
         type=_floor_type,
         domain=_stepped(math.floor),
+        reach=_same,
     ),
     Function(
         name="ceil",
@@ -200,6 +221,7 @@ FUNCTIONS = (
         most=1,
         type=_floor_type,
         domain=_stepped(math.ceil),
+        reach=_same,
     ),
     Function(
         name="trunc",
@@ -209,6 +231,7 @@ FUNCTIONS = (
         most=1,
         type=_round_type,
         domain=_stepped(math.trunc),
+        reach=_same,
     ),
     Function(
         name="round",
@@ -218,6 +241,7 @@ FUNCTIONS = (
         most=2,
         type=_round_type,
         domain=_stepped(half_away),
-        raises=_round_raises,
+        plain=_round_plain,
+        reach=_round_reach,
     ),
 )

@@ -6,15 +6,18 @@ from collections.abc import Callable
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval, interval
+from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, TEXT, Kind, Type
 from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.model import (
     Args,
     Domains,
     Function,
+    Spans,
     TypeProblem,
     expect,
     integer_constant,
+    of_type,
     text_constant,
 )
 from dpsql.sql.functions.result import result
@@ -192,6 +195,10 @@ def _concat(call: Call, domains: Domains) -> Domain:
     return result(call, domains, keys=mapped(rule, domains, nulls=True), nullable=False)
 
 
+def _not_negative(call: Call, spans: Spans) -> Range | None:
+    return Range(0, 2**63 - 1)
+
+
 def _row(
     name: str,
     doc: str,
@@ -199,8 +206,12 @@ def _row(
     counts: tuple[int, int | None],
     type_: Callable[[Args], Type],
     domain: Callable[[Call, Domains], Domain],
+    reach: Callable[[Call, Spans], Range | None] = of_type,
 ) -> Function:
-    return Function(name=name, doc=doc, signature=signature, least=counts[0], most=counts[1], type=type_, domain=domain)
+    least, most = counts
+    return Function(
+        name=name, doc=doc, signature=signature, least=least, most=most, type=type_, domain=domain, reach=reach
+    )
 
 
 def _trimmed(left: bool, right: bool) -> Callable[[Call, Domains], Domain]:
@@ -263,8 +274,8 @@ FUNCTIONS = (
         _split_type,
         _with_constants(_split),
     ),
-    _row("length", "The number of characters.", "LENGTH(x), LEN(x)", (1, 1), _length_type, _count),
-    _row("strlen", "The number of bytes.", "STRLEN(x)", (1, 1), _length_type, _count),
+    _row("length", "The number of characters.", "LENGTH(x), LEN(x)", (1, 1), _length_type, _count, _not_negative),
+    _row("strlen", "The number of bytes.", "STRLEN(x)", (1, 1), _length_type, _count, _not_negative),
     _row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", (2, 2), _search_type, _boolean),
     _row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", (2, 2), _search_type, _boolean),
     _row("contains", "Whether the text holds another.", "CONTAINS(x, y)", (2, 2), _search_type, _boolean),
@@ -275,5 +286,6 @@ FUNCTIONS = (
         (2, 2),
         _position_type,
         _found,
+        _not_negative,
     ),
 )

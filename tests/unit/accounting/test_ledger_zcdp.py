@@ -23,8 +23,8 @@ def gaussian(epsilon: str, delta: str, keys: str = "0") -> Cost:
     return Cost(epsilon=Fraction(epsilon), delta=Fraction(delta), rho=rho, delta_keys=Fraction(keys))
 
 
-def laplace(epsilon: str, max_groups: int = 1, keys: str = "0") -> Cost:
-    rho = loss.rho_of_laplace(Fraction(epsilon), max_groups)
+def laplace(epsilon: str, keys: str = "0") -> Cost:
+    rho = loss.rho_of_pure(Fraction(epsilon))
     return Cost(epsilon=Fraction(epsilon), delta=Fraction(keys), rho=rho, delta_keys=Fraction(keys))
 
 
@@ -79,7 +79,7 @@ def test_a_gaussian_of_the_whole_budget_fits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda e: gaussian(e, "1e-8"), lambda e: laplace(e, 3), lambda e: gaussian(e, "1e-8", "5e-9")]
+    "make", [lambda e: gaussian(e, "1e-8"), lambda e: laplace(e), lambda e: gaussian(e, "1e-8", "5e-9")]
 )
 def test_the_largest_epsilon_said_passes_and_more_does_not(tmp_path: Path, make: object) -> None:
     ledger = Ledger.open(tmp_path / "a.ledger", ACCOUNT)
@@ -93,17 +93,16 @@ def test_the_largest_epsilon_said_passes_and_more_does_not(tmp_path: Path, make:
 
 
 @pytest.mark.parametrize("part", ["0.05", "1/3", "2/3", "0.99"])
-@pytest.mark.parametrize("max_groups", [1, 2, 50])
 @pytest.mark.parametrize("asked", ["0.3", "2", "20"])
 def test_the_largest_epsilon_said_passes_for_choices_beside_gaussian_noise(
-    tmp_path: Path, part: str, max_groups: int, asked: str
+    tmp_path: Path, part: str, asked: str
 ) -> None:
     """The ledger knows their sum alone: a part of ε buys Gaussian noise, the rest is for permute-and-flip."""
 
     def mixed(epsilon: Fraction) -> Cost:
         delta = Fraction(1, 10**8)
         rho = loss.rho_for(epsilon * Fraction(part), delta)
-        rho += loss.rho_of_laplace(epsilon * (1 - Fraction(part)), max_groups)
+        rho += loss.rho_of_pure(epsilon * (1 - Fraction(part)))
         return Cost(epsilon=epsilon, delta=delta, rho=rho, delta_keys=Fraction(0))
 
     ledger = Ledger.open(tmp_path / "a.ledger", replace(ACCOUNT, epsilon=Fraction(1, 10)))
@@ -156,12 +155,12 @@ def test_an_epsilon_without_rho_is_a_bug_not_a_gift(tmp_path: Path) -> None:
 
 
 def test_totals_with_ever_new_denominators_stay_short_and_never_under_count(tmp_path: Path) -> None:
-    """An analyst may choose any caps: rho = ε²/(2·L0) with L0 ever new primes."""
+    """An analyst may choose any ε: rho = ε²/2 with ever new primes below."""
     ledger = Ledger.open(tmp_path / "a.ledger", ACCOUNT)
     primes = [n for n in range(2, 700) if all(n % d for d in range(2, n))]
-    true = sum((Fraction(1, 10**4) / (2 * prime) for prime in primes), Fraction(0))
+    true = sum((Fraction(1, 10**4 * 2 * prime**2) for prime in primes), Fraction(0))
     for prime in primes:
-        ledger.reserve(charge(laplace("0.01", prime)))
+        ledger.reserve(charge(laplace(f"1/{100 * prime}")))
     spent = ledger.balance().spent.rho
     assert spent is not None
     assert true <= spent < true + len(primes) * Fraction(1, 2**256)

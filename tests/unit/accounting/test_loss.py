@@ -19,7 +19,7 @@ from dpsql.accounting.loss import (
     exact,
     rho_for,
     rho_of_gaussian,
-    rho_of_laplace,
+    rho_of_pure,
 )
 from dpsql.mechanisms import gaussian, laplace
 
@@ -61,14 +61,14 @@ def test_sigma_through_zcdp(delta: str, sigma: float) -> None:
 def test_hundred_laplace_queries() -> None:
     """Basic composition 10, zCDP 5.221534 (privacy loss distributions, the oracle: 4.692667 by dp-accounting)."""
     tenth = exact(0.1)
-    cost = sum([Cost(epsilon=tenth, rho=rho_of_laplace(tenth, 1))] * 100, ZERO)
+    cost = sum([Cost(epsilon=tenth, rho=rho_of_pure(tenth))] * 100, ZERO)
     assert cost.epsilon == 10
     assert cost.rho == Fraction(1, 2)
     assert 4.692667 < epsilon_of_rho(cost.rho, 1e-6) == pytest.approx(5.221534, abs=1e-6)
 
 
-def test_rho_of_laplace_over_groups() -> None:
-    assert rho_of_laplace(Fraction(1), 4) == Fraction(1, 8) == 4 * (Fraction(1) / 4) ** 2 / 2
+def test_rho_of_anything_pure() -> None:
+    assert rho_of_pure(Fraction(1)) == Fraction(1, 2)
 
 
 def test_a_filter_of_1_1() -> None:

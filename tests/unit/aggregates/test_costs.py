@@ -8,13 +8,15 @@ import pytest
 
 import dpsql
 import dpsql.testing
-from dpsql.plan.stages import Stage
+from dpsql.plan.answers import answers
+from dpsql.plan.measurements import shares
+from dpsql.plan.stages import NoisyStage, Stage
 from tests.unit.aggregates.world import catalog, table
 
 ITEMS = "COUNT(*), VAR_POP(x), MEDIAN(x), QUANTILE_CONT(x, 0.9), MIN(i), APPROX_TOP_K(i, 3), HISTOGRAM(x, 4)"
 
 
-def stage_of(sql: str, **options: object) -> tuple[Stage, object]:
+def stage_of(sql: str, **options: object) -> tuple[NoisyStage, object]:
     facts = options.pop("facts", {})
     with dpsql.testing.Replayer(catalog(max_groups=2, max_rows=3, **facts), {"t": table()}, **options) as replayer:  # type: ignore[arg-type]
         plan = replayer.plan(sql)
@@ -27,35 +29,46 @@ def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
     options = f"OPTIONS(epsilon=1, delta=1e-6, mechanism='{mechanism}')"
     stage, cost = stage_of(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {ITEMS} FROM t{group}")
     assert cost.epsilon == 1  # type: ignore[attr-defined]
-    shares = [n.epsilon for n in stage.noises]
+    by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
+    own = [draw.epsilon for draw in by_name.values()]
+    if stage.selection is not None:
+        own.append(stage.selection.draw.epsilon)
     if mechanism == "laplace":
-        assert sum(shares) == 1
-    by_name = dict(zip([m.name for m in stage.measures], stage.noises, strict=True))
-    chosen = [n for n in stage.noises if n.mechanism == "permute-and-flip"]
+        assert sum(own) == 1
+    chosen = [draw for draw in by_name.values() if draw.mechanism == "permute-and-flip"]
     assert len(chosen) == 3
-    quantiles = by_name["quantiles 0.5, 0.9 of x"]
-    levels = sum(m.weight for m in stage.measures)
-    assert quantiles.epsilon == Fraction(2, levels)  # two rounds
+    levels = sum(map(shares, stage.measurements)) + (stage.selection is not None)
+    assert by_name["quantiles 0.5, 0.9 of x"].epsilon == Fraction(2, levels)  # two rounds
     assert by_name["3 most frequent of i"].epsilon == Fraction(3, levels)
 
 
 def test_choices_need_no_delta() -> None:
     stage, cost = stage_of("SELECT MEDIAN(x), MAX(x) FROM t", epsilon=2, delta=Fraction(1, 10**6))
     assert (cost.epsilon, cost.delta) == (2, 0)  # type: ignore[attr-defined]
-    assert {n.mechanism for n in stage.noises} == {"permute-and-flip"}
+    assert {noised.draw.mechanism for noised in stage.noised} == {"permute-and-flip"}
+
+
+def kinds(stage: Stage) -> list[str]:
+    return [type(m).__name__ for m in stage.measurements]
 
 
 def test_equal_questions_are_one_measurement() -> None:
     stage, _ = stage_of("SELECT AVG(x), VAR_POP(x), STDDEV(x), COUNT(x), SUM(x) FROM t", epsilon=1)
-    assert [m.kind for m in stage.measures] == ["rows", "centred", "square"]
+    assert kinds(stage) == ["RowMoments"]  # count, sum and squares by three ends
+    stage, _ = stage_of("SELECT COUNT(x), SUM(x) FROM t", epsilon=1)
+    assert kinds(stage) == ["RowMoments"]
+    stage, _ = stage_of("SELECT COUNT(*), SUM(x) FROM t WHERE x IS NOT NULL", epsilon=1)
+    assert kinds(stage) == ["RowMoments"]
+    stage, _ = stage_of("SELECT COUNT(*), SUM(x) FROM t", epsilon=1)  # other rows
+    assert kinds(stage) == ["RowTotal", "RowTotal"]
     stage, _ = stage_of(
         "SELECT CORR(x, i), CORR(i, x), COVAR_POP(x, i), REGR_SLOPE(x, i), REGR_R2(x, i) FROM t", epsilon=1
     )
-    assert sorted(m.kind for m in stage.measures) == ["centred", "centred", "product", "rows", "square", "square"]
+    assert sorted(kinds(stage)) == ["RowMoments", "RowMoments", "RowTotal"]
     stage, _ = stage_of(
         "SELECT MEDIAN(x), QUANTILE_DISC(x, 0.5), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) FROM t", epsilon=1
     )
-    assert [m.weight for m in stage.measures] == [1]
+    assert kinds(stage) == ["Choice"] and shares(stage.measurements[0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -76,32 +89,31 @@ def test_equal_questions_are_one_measurement() -> None:
 )
 def test_the_bound_with_less_noise(sql: str, sensitivity: int, facts: dict[str, object]) -> None:
     stage, _ = stage_of(f"SELECT {sql} FROM t", epsilon=1, facts=facts)
-    (measure,) = stage.measures
-    assert measure.sensitivity * measure.step == sensitivity
+    (noised,) = stage.noised
+    (answer,) = answers(noised)
+    assert noised.draw.reach * answer.factors[0] == pytest.approx(sensitivity)
 
 
 def test_the_zcdp_of_choices() -> None:
-    """ε² / (2·L0) for each round, at the round's ε."""
+    """ε²/2 for each round, at the round's ε, over all groups together."""
     stage, cost = stage_of("SELECT k, APPROX_TOP_K(i, 3), MEDIAN(x) FROM t GROUP BY k", epsilon=1)
-    by_name = dict(zip([m.name for m in stage.measures], stage.noises, strict=True))
-    assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / 4
-    assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / 4
-    assert cost.rho == 4 * Fraction(1, 4) ** 2 / 4  # type: ignore[attr-defined]
+    by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
+    assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / 2
+    assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / 2
+    assert cost.rho == 4 * Fraction(1, 4) ** 2 / 2  # type: ignore[attr-defined]
 
 
-def rho_of_noise(stage: Stage) -> Fraction:
-    """What the noise of a stage costs, from scales and caps alone: L0·Δ²/(2σ²); L0·(ε per group)²/2 of the others."""
-    groups, whole = stage.bounding.max_groups, Fraction(0)
-    for measure, noise in zip(stage.measures, stage.noises, strict=True):
-        if noise.mechanism == "gaussian":
-            whole += Fraction(groups * noise.sensitivity**2, 2 * noise.scale**2)
-        elif noise.mechanism == "laplace":
-            whole += groups * Fraction(noise.sensitivity, noise.scale) ** 2 / 2
-        elif measure.kind == "groups":  # one choice among all groups
-            whole += measure.weight * (noise.epsilon / measure.weight) ** 2 / 2
+def rho_of_noise(stage: NoisyStage) -> Fraction:
+    """What the noise of a stage costs, from reaches and scales alone: Δ²/(2σ²); (Δ/t)²/2 of the others, once for ends."""
+    draws = [stage.selection.draw] if stage.selection is not None else []
+    whole = Fraction(0)
+    for noised in stage.noised:
+        if noised.draw.mechanism == "permute-and-flip":
+            rounds = shares(noised.measurement)
+            whole += rounds * (noised.draw.epsilon / rounds) ** 2 / 2
         else:
-            whole += measure.weight * groups * (noise.epsilon / measure.weight / groups) ** 2 / 2
-    return whole
+            draws += noised.draws[:1] if noised.form == "ends" else noised.draws
+    return whole + sum((Fraction(draw.reach, draw.scale) ** 2 / 2 for draw in draws), Fraction(0))
 
 
 @pytest.mark.parametrize("accounting", ["approx", "zcdp"])

@@ -38,5 +38,6 @@ def test_the_declared_change_is_reached() -> None:
         catalog(max_groups=1, max_rows=2), f"SELECT {items} FROM t", {"t": rows}, epsilon=1
     ):
         reached = {name: line.changes[name] for name in line.declared}
-        short = {name for name, most in line.declared.items() if reached[name] < most and "sum(x)" not in name}
-        assert line.holds and short <= {"centred squares(x)"}, (reached, line.declared)
+        # rounding totals to a coarser grid is allowed a step for each of them, of which there are three at most here
+        short = {name for name, most in line.declared.items() if reached[name] < most - 3 and "sum(x)" not in name}
+        assert line.holds and not short, (reached, line.declared)

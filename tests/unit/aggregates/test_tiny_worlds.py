@@ -16,10 +16,11 @@ import pytest
 
 import dpsql.testing
 from dpsql.plan.candidates import WEIGHT
-from dpsql.testing import Total
+from dpsql.query import check
 
 WORLDS, CAP = 4_000, 2
 Row = tuple[int | None, int | None]
+Total = int | Counter[int]  # of candidates: weights by their ordinal
 People = list[list[Row]]
 
 
@@ -136,16 +137,17 @@ def totals(replayer: dpsql.testing.Replayer, items: str) -> list[tuple[Total, ..
     """The exact totals of each world, on the value grid."""
     sql = f"SELECT world, {items} FROM t GROUP BY world"
     (stage,) = replayer.plan(sql).stages
-    scratch = dpsql.testing.check(replayer.session, replayer.plan(sql))
-    by_group = replayer.totals(stage, scratch)
+    scratch = check(replayer.session, replayer.plan(sql))
+    named = replayer.totals(stage, scratch).named
     assert all(noise.shift <= 0 for noise in stage.noises)
-    return [
-        tuple(
-            m if isinstance(m, Counter) else Fraction(m) * noise.grid  # type: ignore[misc]
-            for m, noise in zip(by_group[(world,)], stage.noises, strict=True)
-        )
-        for world in range(WORLDS)
-    ]
+    found: list[list[Total]] = [[] for _ in range(WORLDS)]
+    for measure, noise, cells in zip(stage.measures, stage.noises, named.values(), strict=True):
+        weights: list[Counter[int]] = [Counter() for _ in range(WORLDS)]
+        for (group, candidate), m in cells.items():
+            weights[group[0]][candidate] += m  # type: ignore[index]
+        for world, own in enumerate(weights):
+            found[world].append(own if measure.candidates else Fraction(own[0]) * noise.grid)  # type: ignore[arg-type]
+    return [tuple(totals) for totals in found]
 
 
 @pytest.mark.parametrize("items", DEFINITIONS)

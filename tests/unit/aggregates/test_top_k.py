@@ -10,6 +10,8 @@ import pytest
 
 import dpsql
 import dpsql.testing
+from dpsql.plan.balls import FULL
+from dpsql.plan.measurements import RowTotal, TopGroups
 
 CATALOG = {
     "dataset": "top",
@@ -56,12 +58,12 @@ def test_the_heaviest_groups_and_only_those() -> None:
 def test_the_plan() -> None:
     with dpsql.testing.Replayer(CATALOG, {"t": FRAME}) as replayer:
         (stage,) = replayer.plan(QUERY.format("k, COUNT(*) AS n", "COUNT(*)")).stages
-    assert stage.bounding.max_groups == 3 and stage.bounding.skip_b
-    assert [m.kind for m in stage.measures] == ["rows", "groups"]
-    assert [n.epsilon for n in stage.noises] == [Fraction(1, 2), Fraction(1, 2)]
-    assert stage.noises[1].rho == 3 * Fraction(1, 6) ** 2 / 2
-    count = stage.noises[0]
-    assert count.scale * count.grid >= 2 * 3 * 2  # max_rows, three groups, half of ε
+    assert [type(m) for m in stage.measurements] == [RowTotal, TopGroups]
+    count, choice = (noised.draw for noised in stage.noised)
+    assert [count.epsilon, choice.epsilon] == [Fraction(1, 4), Fraction(3, 4)]  # three choices, one after the other
+    assert choice.rho == 3 * Fraction(1, 4) ** 2 / 2
+    assert choice.reach == 2 * 2 * FULL  # a unit's rows over all groups
+    assert count.scale * count.grid >= 2 * 2 * FULL * 4
 
 
 def test_replay_and_exact_mode() -> None:
@@ -94,4 +96,4 @@ def test_refused(query: str) -> None:
 def test_all_groups_need_no_choice() -> None:
     with dpsql.testing.Replayer(CATALOG, {"t": FRAME}) as replayer:
         (stage,) = replayer.plan(QUERY.format("k, COUNT(*) AS n", "n").replace("LIMIT 3", "LIMIT 40")).stages
-    assert [m.kind for m in stage.measures] == ["rows"] and stage.bounding.max_groups == 2
+    assert [type(m) for m in stage.measurements] == [RowTotal]

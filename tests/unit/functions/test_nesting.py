@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dpsql.plan.render.bounding import bounding
+from dpsql.plan.ready import with_public_keys
+from dpsql.plan.render.stage import statements
 from dpsql.testing import Replayer
 from dpsql.vault_sql import vault_relations
 
@@ -69,8 +70,9 @@ def test_nested_calls_are_written_out_once(chain: str) -> None:
         text = chain.format(text)
     with Replayer(CATALOG, {"t": SOURCE}) as replayer:
         (stage,) = replayer.plan(f"SELECT COUNT(*) FROM t WHERE ({text}) IS NOT NULL").stages
-        relations = vault_relations(replayer.session, replayer.session.vault(), stage)
-        sql = bounding(stage, relations, salt=1, exact=False).sql
+        relations = vault_relations(replayer.session, replayer.session.vault())
+        (question,) = statements(with_public_keys(stage), relations, salt=1).questions
+    sql = question.sql
     assert nested_nullifs(sql) <= 6, sql
     assert len(sql) < 1200 * DEPTH
 

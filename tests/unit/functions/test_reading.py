@@ -17,7 +17,6 @@ from dpsql.plan.dialects import scratch
 from dpsql.sql.functions import (
     ALLOWED,
     REFUSED,
-    infer,
     literal_of,
     make,
     number_literal,
@@ -25,6 +24,7 @@ from dpsql.sql.functions import (
     read_interval,
     read_type,
     suggest,
+    totalise,
 )
 from tests.unit.functions.world import connection
 
@@ -118,7 +118,7 @@ def spellings() -> list[str]:
 @pytest.mark.parametrize("text", [s.replace("@@", "||") for s in spellings()])
 def test_a_spelling_means_what_duckdb_means(text: str) -> None:
     expr = bound(parsed(text))
-    total, _ = infer(expr, {})
+    total, _ = totalise(expr, {})
     vault_form = vault.render(total, lambda c: c.name)
     scratch_form = scratch.render(expr, lambda c: f'v."{c.name}"')
     rows = con().execute(f"SELECT {text}, {vault_form}, {scratch_form} FROM {SOURCE} v").fetchall()

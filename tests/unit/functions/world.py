@@ -10,6 +10,7 @@ from fractions import Fraction
 import duckdb
 
 from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, Kind, Type, decimal
 from dpsql.errors import SqlError
 from dpsql.ir.expr import Call, Column, Expr, Literal
@@ -333,3 +334,15 @@ def holds(domain: Domain, value: Atom) -> bool:
     low, high = domain.interval.lower, domain.interval.upper
     inside = (low is None or low - slack <= exact) and (high is None or exact <= high + slack)
     return inside and not (domain.integral and exact.denominator != 1)
+
+
+def in_units(value: Atom, type_: Type) -> int | None:
+    """A value as its Range counts it."""
+    if value is None or isinstance(value, str):
+        return None
+    return int(Fraction(value) * 10**type_.scale)
+
+
+def in_range(found: Range | None, value: Atom, type_: Type) -> bool:
+    units = None if found is None else in_units(value, type_)
+    return units is None or (found is not None and units in found)

@@ -12,8 +12,8 @@ import pytest
 
 from dpsql.domain.types import decimal
 from dpsql.ir.expr import Column
+from dpsql.plan.measurements import Axis
 from dpsql.plan.render.pieces import on_axis
-from dpsql.plan.stages import Axis
 
 WIDE = Context(prec=60)
 

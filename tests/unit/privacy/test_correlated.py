@@ -64,7 +64,7 @@ def test_along_a_path_it_is_a_summary_of_one_person(replayer: testing.Replayer) 
     sql = "SELECT COUNT(*) FROM visits v WHERE (SELECT SUM(quantity) FROM items i WHERE i.visit_id = v.visit_id) > 4"
     with replayer:
         (stage,) = replayer.plan(sql).stages
-    assert stage.keys == () and len(stage.measures) == 1
+    assert stage.keys == () and len(stage.measurements) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_rows_that_no_outer_row_asks_for_are_left_out(replayer: testing.Replayer
     with replayer:
         first = replayer.plan(sql).stages[0]
     assert len(first.loads) == loads
-    assert any(isinstance(node, SemiJoin) for node in walk(first.input)) == bool(loads)
+    assert any(isinstance(node, SemiJoin) for node in walk(first.source.node)) == bool(loads)
 
 
 def test_a_person_with_many_groups_reaches_those_asked_for() -> None:

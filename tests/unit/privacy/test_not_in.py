@@ -41,7 +41,7 @@ CATALOG = {
 def test_one_join_for_each_way_not_to_be_false(condition: str, joins: int) -> None:
     with testing.Replayer(CATALOG, {"people": [], "known": []}) as replayer:
         (stage,) = replayer.plan(f"SELECT COUNT(*) FROM people WHERE {condition}").stages
-    found = [node for node in nodes(stage.input) if isinstance(node, SemiJoin)]
+    found = [node for node in nodes(stage.source.node) if isinstance(node, SemiJoin)]
     assert len(found) == joins
     calls = {part.function for node in found for part in walk(node.on) if isinstance(part, Call)}
     assert "equal" in calls and "is_not_false" not in calls

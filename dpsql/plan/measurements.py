@@ -1,0 +1,337 @@
+"""Measurements: what a release asks of its rows, as a union of six types. Each is a vector of integer totals over groups.
+
+A total is Σ w·p: p an integer piece of each row (or of each unit's rows in a group), w its unit's weight (plan/balls.py).
+How far one unit moves it is said once for each type, in privacy/sensitivity.py, and printed by plan/render/.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.ir.expr import Expr
+from dpsql.ir.nodes import Field
+from dpsql.plan.balls import Per
+from dpsql.plan.candidates import Candidates, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A measured expression on its value grid: integers x_h from low to high, x ≈ x_h·step."""
+
+    arg: Expr
+    step: Fraction
+    low: int
+    high: int
+
+    @property
+    def width(self) -> int:
+        return self.high - self.low
+
+    @property
+    def half(self) -> int:
+        """The most that z = 2·x_h − low − high is; at least 1, to divide by."""
+        return max(1, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """Each row counts one."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnAxis:
+    """x_h, the row's integer on an axis."""
+
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """z·z′, both centred; on the grid step·step′/4."""
+
+    axis: Axis
+    second: Axis
+
+
+Piece = One | OnAxis | Product
+
+
+def most(piece: Piece) -> int:
+    """The largest |p|."""
+    match piece:
+        case One():
+            return 1
+        case OnAxis(axis=axis):
+            return max(abs(axis.low), abs(axis.high))
+        case Product(axis=axis, second=second):
+            return axis.width * second.width
+        case _:
+            assert_never(piece)
+
+
+def step_of(piece: Piece) -> Fraction:
+    """One integer in the user's units."""
+    match piece:
+        case One():
+            return Fraction(1)
+        case OnAxis(axis=axis):
+            return axis.step
+        case Product(axis=axis, second=second):
+            return axis.step * second.step / 4
+        case _:
+            assert_never(piece)
+
+
+def axes_of(piece: Piece) -> tuple[Axis, ...]:
+    match piece:
+        case One():
+            return ()
+        case OnAxis(axis=axis):
+            return (axis,)
+        case Product(axis=axis, second=second):
+            return (axis, second)
+        case _:
+            assert_never(piece)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A released number: as a real in the user's units, and rounded to its type's own unit (an integer, or a decimal)."""
+
+    real: Field
+    whole: Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowTotal:
+    """Σ p over rows: a count, a sum, a sum of products. A row enters when `where` is true and neither an axis nor anything
+    in `needs` is NULL."""
+
+    name: str
+    piece: Piece
+    needs: tuple[Expr, ...] = ()
+    where: Expr | None = None
+    answer: Number
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowMoments:
+    """Count, sum and (degree 2) sum of squares of one axis, over the rows that enter.
+
+    With z = 2·x_h − low − high and H = max(1, high − low), |z| ≤ H:
+    centred: Σ w, Σ w·z and Σ w·(2z² − H²), each a total with noise of its own;
+    by ends: Σ w·(H+z) and Σ w·(H−z), or the three Bernstein polynomials (H−z)², 2(H²−z²), (H+z)², none of them negative:
+    their sum is 2H (or 4H²) in every row, so all of them together pay once.
+
+    first: Σ z·step/2, the sum less the middle of the bounds times the count. second: Σ (z² − H²/2)·step²/4.
+    """
+
+    name: str
+    axis: Axis
+    degree: int
+    needs: tuple[Expr, ...] = ()
+    where: Expr | None = None
+    count: Number
+    total: Number
+    first: Field
+    second: Field | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitTotal:
+    """Σ over units of what a unit's rows in a group add up to, within `clamp`; 0 where none enters. One within (0, 1) counts
+    units."""
+
+    name: str
+    piece: One | OnAxis
+    clamp: tuple[int, int]
+    needs: tuple[Expr, ...] = ()
+    where: Expr | None = None
+    answer: Number
+    because: str = ""
+
+    @property
+    def counts_units(self) -> bool:
+        return isinstance(self.piece, One) and self.clamp == (0, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctCount:
+    """How many different values of `parts` a group has; a unit gives at most `most` of them, over all groups, and at most
+    `in_group` to one of them."""
+
+    name: str
+    parts: tuple[Expr, ...]
+    most: int
+    in_group: int
+    where: Expr | None = None
+    answer: Number
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Candidates are chosen by their weights: the rows that lie nearest to each. axis or part: what a row is compared by."""
+
+    name: str
+    question: Question
+    candidates: Candidates
+    axis: Axis | None = None
+    part: Expr | None = None
+    where: Expr | None = None
+    answers: tuple[Field, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How many rows each candidate has, one noisy total each."""
+
+    name: str
+    candidates: Candidates
+    axis: Axis | None = None
+    part: Expr | None = None
+    where: Expr | None = None
+    answers: tuple[Field, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopGroups:
+    """Which `count` groups are released: a choice by how many rows (or units) each has."""
+
+    name: str
+    count: int
+    per: Per
+    groups: int  # among how many
+    needs: tuple[Expr, ...] = ()
+    where: Expr | None = None
+    because: str = ""
+
+
+Summed = RowTotal | RowMoments | UnitTotal | DistinctCount
+Counted = Choice | Histogram  # per candidate
+Measurement = Summed | Counted | TopGroups
+
+
+def shares(one: Measurement) -> int:
+    """How many parts of an equally split ε it takes: one, or one for each choice that is made after the other."""
+    match one:
+        case Choice(question=question):
+            return question.levels
+        case TopGroups(count=count):
+            return count
+        case _:
+            return 1
+
+
+def is_chosen(one: Measurement) -> bool:
+    """Whether permute-and-flip answers it: no number with noise."""
+    return isinstance(one, Choice | TopGroups)
+
+
+def axes(one: Measurement) -> tuple[Axis, ...]:
+    """The axes it is measured on, the first of which its bounds are said of."""
+    match one:
+        case RowTotal() | UnitTotal():
+            return axes_of(one.piece)
+        case RowMoments():
+            return (one.axis,)
+        case Choice() | Histogram():
+            return () if one.axis is None else (one.axis,)
+        case DistinctCount() | TopGroups():
+            return ()
+        case _:
+            assert_never(one)
+
+
+def parts(one: Measurement) -> tuple[Expr, ...]:
+    """Expressions that are compared as they are."""
+    match one:
+        case DistinctCount():
+            return one.parts
+        case Choice() | Histogram():
+            return () if one.part is None else (one.part,)
+        case _:
+            return ()
+
+
+def needed(one: Measurement) -> tuple[Expr, ...]:
+    """What else must not be NULL for a row to enter."""
+    return one.needs if isinstance(one, RowTotal | RowMoments | UnitTotal | TopGroups) else ()
+
+
+def entering(one: Measurement) -> tuple[frozenset[Expr], Expr | None]:
+    """Which rows enter: measurements with equal ones are over the same rows."""
+    return frozenset((*(axis.arg for axis in axes(one)), *parts(one), *needed(one))), one.where
+
+
+def exprs(one: Measurement) -> Iterator[Expr]:
+    """All that it reads of a row."""
+    yield from (axis.arg for axis in axes(one))
+    yield from parts(one)
+    yield from needed(one)
+    if one.where is not None:
+        yield one.where
+
+
+def rewritten(one: Measurement, change: Callable[[Expr], Expr]) -> Measurement:
+    """The same over other expressions."""
+
+    def axis(old: Axis) -> Axis:
+        return dataclasses.replace(old, arg=change(old.arg))
+
+    def piece(old: Piece) -> Piece:
+        match old:
+            case One():
+                return old
+            case OnAxis():
+                return OnAxis(axis(old.axis))
+            case Product():
+                return Product(axis(old.axis), axis(old.second))
+            case _:
+                assert_never(old)
+
+    where = None if one.where is None else change(one.where)
+    match one:
+        case RowTotal():
+            needs = tuple(map(change, one.needs))
+            return dataclasses.replace(one, piece=piece(one.piece), needs=needs, where=where)
+        case UnitTotal():
+            own = piece(one.piece)
+            assert not isinstance(own, Product)
+            return dataclasses.replace(one, piece=own, needs=tuple(map(change, one.needs)), where=where)
+        case RowMoments():
+            return dataclasses.replace(one, axis=axis(one.axis), needs=tuple(map(change, one.needs)), where=where)
+        case TopGroups():
+            return dataclasses.replace(one, needs=tuple(map(change, one.needs)), where=where)
+        case DistinctCount():
+            return dataclasses.replace(one, parts=tuple(map(change, one.parts)), where=where)
+        case Choice() | Histogram():
+            new_axis = None if one.axis is None else axis(one.axis)
+            part = None if one.part is None else change(one.part)
+            return dataclasses.replace(one, axis=new_axis, part=part, where=where)
+        case _:
+            assert_never(one)
+
+
+def answers(one: Measurement) -> tuple[Field, ...]:
+    """The columns that expressions over it read."""
+    match one:
+        case RowTotal() | UnitTotal() | DistinctCount():
+            return one.answer.real, one.answer.whole
+        case RowMoments():
+            numbers = (one.count.real, one.count.whole, one.total.real, one.total.whole, one.first)
+            return numbers if one.second is None else (*numbers, one.second)
+        case Choice() | Histogram():
+            return one.answers
+        case TopGroups():
+            return ()
+        case _:
+            assert_never(one)

@@ -1,0 +1,66 @@
+"""Selecting private keys: each unit's votes for its groups, added up (privacy/measure.selection)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsql.plan.render.keys import Joins, key_order, may_be_lost, not_lost, public_ordinal, travelled
+from dpsql.plan.render.relation import Relations
+from dpsql.plan.stages import NoisyStage
+from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultColumn, VaultQuery, key_part
+
+
+def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False) -> VaultQuery:
+    """Groups and their votes in key order: g where some keys are public, k<i> for each private one.
+
+    Groups are told apart in the form they travel in, so what looks alike outside is one group inside. INNER joins: a unit
+    with more groups than may vote has no votes. A group without any vote does not exist. exact: all that occur.
+    """
+    tables: dict[str, Columns] = {}
+    joins = Joins(tables)
+    columns: list[VaultColumn] = []
+    items: list[str] = [f"{relations.expr(stage.source.unit)} AS u"]
+    tests = ["u IS NOT NULL"]
+    ordinal = public_ordinal(stage, relations, joins)
+    if ordinal:
+        items.append(f"CAST({ordinal} AS BIGINT) AS g")
+        columns.append(GROUP)
+        tests.append("g IS NOT NULL")
+    for i, key in enumerate(stage.keys):
+        if key.values is not None:
+            continue
+        column, value = key_part(i, key.field.type), relations.expr(key.expr)
+        columns.append(column)
+        items.append(f"{travelled(value, key.field.type)} AS {column.name}")
+        if may_be_lost(key.field.type):
+            items.append(f"({not_lost(value, key.field.type)}) AS there{i}")
+            tests.append(f"there{i}")
+    source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t"
+    source += "".join(f" {clause}" for clause in joins.clauses)
+    keys = ", ".join(column.name for column in columns)
+    rows = f"SELECT u, {keys} FROM ({source}) AS v WHERE {' AND '.join(tests)}"
+    order = key_order(stage, "z")
+    if exact:
+        sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
+        return VaultQuery(questions=(Question(sql=sql, columns=tuple(columns)),), tables=tables)
+    assert stage.selection is not None
+    if stage.source.single:
+        counted = f"SELECT {keys}, count(*) * {stage.selection.votes[0]} AS votes FROM ({rows}) AS rows GROUP BY {keys}"
+        steps = ""
+    else:
+        table = f"votes_{stage.number}"
+        tables[table] = _votes(stage.selection.votes)
+        steps = (
+            f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), "
+            f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
+            f"JOIN {table} ON sizes.n = {table}.groups) "
+        )
+        counted = f"SELECT {keys}, sum(votes) AS votes FROM pairs JOIN weights ON pairs.u = weights.u GROUP BY {keys}"
+    shown = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
+    sql = f"{steps}SELECT {keys}, {shown} FROM ({counted}) AS z WHERE votes > 0 ORDER BY {order}"
+    return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
+
+
+def _votes(votes: tuple[int, ...]) -> Columns:
+    """By the number of a unit's groups."""
+    return {"groups": np.arange(1, len(votes) + 1, dtype=np.int64), "votes": np.array(votes, dtype=np.int64)}

@@ -1,0 +1,393 @@
+"""A ready stage as statements of the vault. Each evaluates the stage's rows, weighs units by the rows it sees, and answers
+groups and integers: totals already on their noise grids, or weights of candidates.
+
+    rows      u, g, p<j>: the certified source's rows in the stage's groups (rows.py)
+    pairs     u, g, p<j>: what a unit adds to a group, where units are counted or their sums are bounded
+    weights   u, e<n>: one weight for each set of rows that enter something (ball.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dpsql.plan.balls import FULL, Ball, Norm
+from dpsql.plan.candidates import WORD, Candidates
+from dpsql.plan.measurements import (
+    Axis,
+    Choice,
+    Counted,
+    DistinctCount,
+    Histogram,
+    Measurement,
+    OnAxis,
+    Product,
+    RowMoments,
+    RowTotal,
+    TopGroups,
+    UnitTotal,
+    axes,
+    entering,
+    most,
+)
+from dpsql.plan.ready import AllRows, Ready
+from dpsql.plan.render.ball import huge, weighted, weights
+from dpsql.plan.render.keys import Joins, travelled
+from dpsql.plan.render.pieces import enters_all
+from dpsql.plan.render.relation import Relations
+from dpsql.plan.render.rows import Extra, rows
+from dpsql.plan.stages import GRID_LIMIT, Draw, NoisyStage
+from dpsql.plan.vault_query import (
+    CANDIDATE,
+    GROUP,
+    WEIGHT,
+    Columns,
+    Question,
+    VaultColumn,
+    VaultQuery,
+    key_table,
+    total,
+)
+
+LARGEST = 2**62
+Parts = Sequence[tuple[int, Measurement]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Printer:
+    """kept: the rows are stored once and read twice, rather than evaluated twice (sources that are no one snapshot)."""
+
+    ready: Ready
+    relations: Relations
+    exact: bool
+    kept: bool
+    salt: int
+    tables: dict[str, Columns] = field(default_factory=dict)
+
+    @property
+    def stage(self) -> NoisyStage:
+        return self.ready.stage
+
+    def rows(self, parts: Parts, *, extra: Extra = ()) -> str:
+        return rows(self.ready, self.relations, Joins(self.tables), parts, extra=extra)
+
+    def step(self, name: str, text: str) -> str:
+        """A step that is read twice."""
+        return f"{name} AS {'' if self.kept else 'NOT '}MATERIALIZED ({text})"
+
+    @property
+    def one_group(self) -> bool:
+        return isinstance(self.ready.groups, AllRows)
+
+    def ball(self, per_rows: bool, norm: Norm) -> Ball | None:
+        """None where a unit has one row, by the form of the relation: it counts in full."""
+        if self.stage.source.single or (not per_rows and self.one_group):
+            return None
+        limit = self.stage.limit.rows if per_rows else self.stage.limit.groups
+        return limit.ball(norm)
+
+
+def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = False, kept: bool = True) -> VaultQuery:
+    """All that the vault is asked for a stage whose groups are public."""
+    printer = Printer(ready=ready, relations=relations, exact=exact, kept=kept, salt=salt)
+    left_out = TopGroups if exact else ()
+    noised = [
+        (j, n)
+        for j, n in enumerate(ready.stage.noised)
+        if n.draw.mechanism != "none" and not isinstance(n.measurement, left_out)
+    ]
+    found: list[Question] = [_groups(printer)] if exact else []
+    for norm in (1, 2):
+        own = [(j, n.measurement) for j, n in noised if n.draw.norm == norm]
+        by_rows = [(j, m) for j, m in own if _per_rows(m)]
+        by_units = [(j, m) for j, m in own if _per_groups(m)]
+        found += [_of_rows(printer, by_rows, norm)] if by_rows else []
+        found += [_of_units(printer, by_units, norm)] if by_units else []
+    for j, n in noised:
+        match n.measurement:
+            case DistinctCount():
+                found.append(_distinct(printer, j, n.measurement))
+            case Choice() | Histogram():
+                found.append(_candidates(printer, j, n.measurement, n.draw))
+            case _:
+                pass
+    return VaultQuery(questions=tuple(found), tables=printer.tables)
+
+
+def _per_rows(one: Measurement) -> bool:
+    return isinstance(one, RowTotal | RowMoments) or (isinstance(one, TopGroups) and one.per == "rows")
+
+
+def _per_groups(one: Measurement) -> bool:
+    return isinstance(one, UnitTotal) or (isinstance(one, TopGroups) and one.per == "groups")
+
+
+def _groups(printer: Printer) -> Question:
+    """Without noise: the groups that occur."""
+    return Question(sql=f"SELECT DISTINCT g FROM ({printer.rows(())}) AS rows", columns=(GROUP,))
+
+
+# --- totals of rows ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Weighing:
+    """The weight of each measurement's rows: measurements over the same rows share one."""
+
+    names: dict[int, str]
+    counts: dict[str, str]
+
+    @classmethod
+    def of(cls, parts: Parts) -> Weighing:
+        found: dict[object, str] = {}
+        names: dict[int, str] = {}
+        counts: dict[str, str] = {}
+        for j, one in parts:
+            name = found.setdefault(entering(one), f"e{len(found)}")
+            names[j] = name
+            counts.setdefault(name, "count(*)" if enters_all(one) else f"count(p{j})")
+        return cls(names, counts)
+
+
+def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
+    weighing, ball = Weighing.of(parts), printer.ball(True, norm)
+    rows_ = printer.rows(parts)
+    steps = [f"rows AS ({rows_})"]
+    if ball is not None:
+        steps = [printer.step("rows", rows_), f"weights AS ({weights(ball, weighing.counts, 'rows', by_group=True)})"]
+    sums = Sums(weighing, single=ball is None)
+    totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
+    return _summed(printer, steps, "rows", sums, totals, parts)
+
+
+@dataclass(slots=True)
+class Sums:
+    """Sums per group that totals are made of, each once. single: every row has the full weight, which is multiplied in
+    afterwards."""
+
+    weighing: Weighing
+    single: bool
+    names: dict[str, str] = field(default_factory=dict)
+
+    def of(self, text: str) -> str:
+        return self.names.setdefault(text, f"s{len(self.names)}")
+
+    def count(self, j: int, *, all_rows: bool) -> str:
+        """Σ w over the rows that enter."""
+        if self.single:
+            return self._full(self.of("count(*)" if all_rows else f"count(p{j})"))
+        return self.of(f"sum({self.weighing.names[j]}){'' if all_rows else f' FILTER (WHERE p{j} IS NOT NULL)'}")
+
+    def sum(self, j: int, piece: str, largest: int) -> str:
+        """Σ w·p."""
+        if self.single:
+            return self._full(self.of(f"sum({piece})"))
+        return self.of(f"sum({weighted(piece, self.weighing.names[j], largest)})")
+
+    def entered(self, j: int, *, all_rows: bool) -> str:
+        return self.of("count(*)" if all_rows else f"count(p{j})")
+
+    def _full(self, name: str) -> str:
+        return f"(CAST({name} AS HUGEINT) * {FULL})"
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """text: over the sums of a group. counts: of no rows it is 0, where other totals are NULL without noise."""
+
+    text: str
+    counts: bool = False
+
+
+def _row_totals(printer: Printer, j: int, one: Measurement, sums: Sums) -> list[Total]:
+    """The totals of one measurement, in the order of its draws."""
+    match one:
+        case RowTotal(piece=OnAxis() | Product()):
+            return [Total(sums.sum(j, f"p{j}", most(one.piece)))]
+        case RowMoments():
+            return _moments(printer, j, one, sums)
+        case _:
+            return [Total(sums.count(j, all_rows=enters_all(one)), counts=True)]
+
+
+def _moments(printer: Printer, j: int, one: RowMoments, sums: Sums) -> list[Total]:
+    """Σ w, Σ w·z and Σ w·z², and from these integers, per group, the ends: exact identities.
+
+    Σ w(H±z) = H·Σw ± Σwz; Σ w(H±z)² = H²·Σw ± 2H·Σwz + Σwz²; Σ 2w(H²−z²) = 2(H²·Σw − Σwz²).
+    """
+    half = one.axis.half
+    ends = printer.stage.noised[j].form == "ends"
+    n = f"coalesce({sums.count(j, all_rows=False)}, 0)"
+    s = f"coalesce({sums.sum(j, f'p{j}', half)}, 0)"
+    if one.degree == 1:
+        if ends:
+            return [Total(f"{huge(half)} * {n} - {s}"), Total(f"{huge(half)} * {n} + {s}")]
+        return [Total(n, counts=True), Total(s)]
+    square = f"p{j} * p{j}" if half < 2**31 else f"CAST(p{j} AS HUGEINT) * p{j}"
+    q = f"coalesce({sums.sum(j, f'({square})', half * half)}, 0)"
+    far, cross = huge(half * half), f"{huge(2 * half)} * {s}"
+    if ends:
+        return [
+            Total(f"{far} * {n} - {cross} + {q}"),
+            Total(f"2 * ({far} * {n} - {q})"),
+            Total(f"{far} * {n} + {cross} + {q}"),
+        ]
+    return [Total(n, counts=True), Total(s), Total(f"2 * {q} - {far} * {n}")]
+
+
+def _summed(
+    printer: Printer, steps: list[str], source: str, sums: Sums, totals: dict[int, list[Total]], parts: Parts
+) -> Question:
+    """Sums per group, then totals on their noise grids."""
+    columns: list[VaultColumn] = [GROUP]
+    outs = ["g"]
+    for j, one in parts:
+        noised = printer.stage.noised[j]
+        for i, (each, draw) in enumerate(zip(totals[j], noised.draws, strict=True)):
+            columns.append(total(j, i, exact=printer.exact))
+            shown = _exactly(j, one, each, sums) if printer.exact else on_noise_grid(each.text, draw)
+            outs.append(f"{shown} AS {columns[-1].name}")
+    g, by = ("CAST(0 AS BIGINT) AS g", "") if printer.one_group else (f"{source}.g AS g", f" GROUP BY {source}.g")
+    inner = ", ".join([g, *(f"{text} AS {name}" for text, name in sums.names.items())])
+    rows_ = source if sums.single else f"{source} JOIN weights ON {source}.u = weights.u"
+    sql = f"WITH {', '.join(steps)} SELECT {', '.join(outs)} FROM (SELECT {inner} FROM {rows_}{by}) AS z"
+    return Question(sql=sql, columns=tuple(columns), answers=tuple(j for j, _ in parts))
+
+
+def _exactly(j: int, one: Measurement, each: Total, sums: Sums) -> str:
+    if each.counts:
+        return f"CAST(coalesce({each.text}, 0) AS VARCHAR)"
+    return f"CASE WHEN {sums.entered(j, all_rows=enters_all(one))} > 0 THEN CAST({each.text} AS VARCHAR) END"
+
+
+def on_noise_grid(text: str, draw: Draw) -> str:
+    """The total in noise-grid integers, within 62 bits, rounded half up."""
+    text = f"CAST(coalesce({text}, 0) AS HUGEINT)"
+    limit = huge(2 ** min(GRID_LIMIT + draw.shift, 125))
+    kept = f"greatest(least({text}, {limit}), -{limit})"
+    if not draw.shift:
+        return f"CAST({kept} AS BIGINT)"
+    return f"CAST(({kept} + {huge(2 ** (draw.shift - 1))}) >> {draw.shift} AS BIGINT)"
+
+
+# --- totals of units --------------------------------------------------------------------------------------------------
+
+
+def _of_units(printer: Printer, parts: Parts, norm: Norm) -> Question:
+    """Each unit's share of a group first, within its clamp; then these are weighed like rows."""
+    weighing, ball = Weighing.of(parts), printer.ball(False, norm)
+    shares = [f"{_share(j, one)} AS p{j}" for j, one in parts if not enters_all(one) or _is_sum(one)]
+    pairs = f"SELECT {', '.join(['u', 'g', *shares])} FROM rows GROUP BY u, g"
+    steps = [f"rows AS ({printer.rows(parts)})", f"pairs AS ({pairs})"]
+    if ball is not None:
+        steps[1] = f"pairs AS MATERIALIZED ({pairs})"
+        steps.append(f"weights AS ({weights(ball, weighing.counts, 'pairs', by_group=False)})")
+    sums = Sums(weighing, single=ball is None)
+    totals = {j: [_unit_total(j, one, sums)] for j, one in parts}
+    return _summed(printer, steps, "pairs", sums, totals, parts)
+
+
+def _is_sum(one: Measurement) -> bool:
+    return isinstance(one, UnitTotal) and not one.counts_units
+
+
+def _share(j: int, one: Measurement) -> str:
+    entered = "count(*)" if enters_all(one) else f"count(p{j})"
+    if not isinstance(one, UnitTotal) or one.counts_units:
+        return f"CASE WHEN {entered} > 0 THEN 1 END"
+    low, high = one.clamp
+    value = f"sum(p{j})" if axes(one) else entered
+    return f"CASE WHEN {entered} > 0 THEN CAST(greatest(least({value}, {high}), {low}) AS BIGINT) END"
+
+
+def _unit_total(j: int, one: Measurement, sums: Sums) -> Total:
+    if isinstance(one, UnitTotal) and not one.counts_units:
+        return Total(sums.sum(j, f"p{j}", max(abs(end) for end in one.clamp)), counts=not axes(one))
+    return Total(sums.count(j, all_rows=enters_all(one)), counts=True)
+
+
+# --- distinct values --------------------------------------------------------------------------------------------------
+
+
+def _distinct(printer: Printer, j: int, one: DistinctCount) -> Question:
+    """Of a unit's different values at most in_group of one group and `most` in all are kept; then each value of a group
+    counts once."""
+    names = [f"d{n}" for n in range(len(one.parts))]
+    extra = [(name, printer.relations.expr(part)) for name, part in zip(names, one.parts, strict=True)]
+    values = ", ".join(names)
+    steps = [
+        f"rows AS ({printer.rows(((j, one),), extra=extra)})",
+        f"d AS MATERIALIZED (SELECT DISTINCT u, g, {values} FROM rows WHERE p{j} IS NOT NULL)",
+    ]
+    kept = "d"
+    if not printer.one_group and one.in_group < one.most:
+        kept = _capped(steps, kept, ("u", "g"), one.in_group, values, printer.salt)
+    kept = _capped(steps, kept, ("u",), one.most, values, printer.salt)
+    g, by = ("CAST(0 AS BIGINT) AS g", "") if printer.one_group else ("g", " GROUP BY g")
+    counted = f"SELECT {g}, count(*) * {FULL} AS n FROM (SELECT DISTINCT g, {values} FROM {kept}) AS each{by}"
+    column = total(j, 0, exact=printer.exact)
+    shown = "CAST(n AS VARCHAR)" if printer.exact else on_noise_grid("n", printer.stage.noised[j].draw)
+    sql = f"WITH {', '.join(steps)} SELECT g, {shown} AS {column.name} FROM ({counted}) AS z"
+    return Question(sql=sql, columns=(GROUP, column), answers=(j,))
+
+
+def _capped(steps: list[str], source: str, by: tuple[str, ...], at_most: int, values: str, salt: int) -> str:
+    """Of the rows that share `by` at most so many: those with the smallest hashes. INNER: what was not counted is not kept.
+
+    Equal hashes are told apart by the values themselves, so no order of the engine's decides."""
+    name, sizes, shared = f"{source}{len(by)}", f"n_{source}{len(by)}", ", ".join(by)
+    steps.append(f"{sizes} AS (SELECT {shared}, count(*) AS n FROM {source} GROUP BY {shared})")
+    counted = f"SELECT {source}.* FROM {source} JOIN {sizes} USING ({shared})"
+    order = f"hash(g, {values}, {salt}), g, {values}"
+    steps.append(
+        f"{name} AS ({counted} WHERE n <= {at_most} UNION ALL {counted} WHERE n > {at_most} "
+        f"QUALIFY row_number() OVER (PARTITION BY {shared} ORDER BY {order}) <= {at_most})"
+    )
+    return name
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+def _candidates(printer: Printer, j: int, one: Counted, draw: Draw) -> Question:
+    """Σ w of the rows nearest to each candidate."""
+    candidates, source, extra = one.candidates, "every", []
+    if candidates.values is None:
+        assert one.axis is not None
+        v = _ordinal(f"p{j}", one.axis, candidates)
+    else:
+        assert one.part is not None
+        table = f"choices_{printer.stage.number}_{j}"
+        printer.tables[table] = key_table(candidates.values, one.part.type)
+        extra = [("d", travelled(printer.relations.expr(one.part), one.part.type))]
+        v, source = f"{table}.ordinal", f"every JOIN {table} ON every.d = {table}.value"
+    entered = "" if enters_all(one) else f" WHERE p{j} IS NOT NULL"
+    placed = f"SELECT u, g, v FROM (SELECT u, g, {v} AS v FROM {source}{entered}) AS placed"
+    placed += f" WHERE v BETWEEN 0 AND {candidates.count - 1}"
+    steps = [f"every AS ({printer.rows(((j, one),), extra=extra)})", printer.step("rows", placed)]
+    ball = printer.ball(True, draw.norm)
+    value, rows_ = f"CAST(count(*) AS HUGEINT) * {FULL}", "rows"
+    if ball is not None:
+        steps.append(f"weights AS ({weights(ball, {'e0': 'count(*)'}, 'rows', by_group=True)})")
+        value, rows_ = "sum(e0)", "rows JOIN weights ON rows.u = weights.u"
+    if isinstance(one, Choice) or printer.exact:
+        shown = f"CAST(least({value}, {LARGEST}) AS BIGINT)"
+    else:
+        shown = on_noise_grid(value, draw)
+    sql = f"WITH {', '.join(steps)} SELECT g, v, {shown} AS w FROM {rows_} GROUP BY g, v"
+    return Question(sql=sql, columns=(GROUP, CANDIDATE, WEIGHT), answers=(j,))
+
+
+def _ordinal(p: str, axis: Axis, candidates: Candidates) -> str:
+    """The nearest candidate of a grid integer; for bins the first whose upper end is not below it."""
+    if candidates.edges is not None:
+        steps = " ".join(f"WHEN {p} <= {edge} THEN {n}" for n, edge in enumerate(candidates.edges))
+        return f"CAST(CASE {steps} ELSE {len(candidates.edges)} END AS BIGINT)"
+    if axis.width + candidates.cell >= WORD:
+        p = f"CAST({p} AS HUGEINT)"
+    if candidates.cell == 1:
+        return f"CAST({p} - {axis.low} AS BIGINT)"
+    return f"CAST(({p} - {axis.low} + {candidates.cell // 2}) // {candidates.cell} AS BIGINT)"
+
+
+__all__ = ["on_noise_grid", "statements"]

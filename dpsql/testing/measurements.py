@@ -1,0 +1,170 @@
+"""What one run of a stage measured, as plain numbers, and how much of it one unit may change.
+
+The only place of the judge that knows the shapes of stages and of exact totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isqrt
+from typing import Literal
+
+import numpy as np
+
+from dpsql.errors import InternalError
+from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
+from dpsql.plan.ready import Ready, with_public_keys
+from dpsql.plan.render.selection import selecting
+from dpsql.plan.stages import Draw, NoisyStage
+from dpsql.plan.vault_query import GROUP, VOTES, total
+from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
+from dpsql.query import vault_run, vault_totals
+from dpsql.release import Exact, all_keys_of, answers_of, cells
+from dpsql.scratch_sql import ScratchSql
+from dpsql.session import Session
+from dpsql.vault_sql import vault_relations
+
+Group = tuple[object, ...]
+Cell = tuple[Group, int]  # a group and a total or candidate in it
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """groups: the private keys that occur. named: each vector's integers on the noise grid, by group and total (or
+    candidate); what is not there is 0."""
+
+    groups: frozenset[Group]
+    named: Mapping[str, Mapping[Cell, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What one unit may change: over all groups and candidates together, in norm 1 or 2 (squared: of that), and in one
+    group, where that has a limit of its own."""
+
+    norm: Literal[1, 2]
+    squared: int
+    each: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Over all groups, rounded up: norms of integers are compared with it after rounding up as well, which keeps the
+        order."""
+        return _root(self.squared)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One stage on one copy of the data. ready: with every private key that occurs there, or those it was given."""
+
+    totals: Totals
+    ready: Ready
+    exact: Exact
+
+
+def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, ready: Ready | None = None) -> Run:
+    """The whole way of a stage through the vault; nothing is drawn."""
+    if stage.is_empty:  # the engine asks the vault nothing
+        nothing = {name: dict[Cell, int]() for name in reaches(stage)}
+        return Run(Totals(frozenset(), nothing), with_public_keys(stage), Exact(()))
+    vault = session.vault()
+    named: dict[str, Mapping[Cell, int]] = {}
+    groups: frozenset[Group] = frozenset()
+    own = with_public_keys(stage)
+    if not stage.public_keys:
+        votes = vault_run(session, stage, scratch, vault, selecting(stage, vault_relations(session, vault)))
+        named[KEYS] = _votes(votes)
+        groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
+    ready = own if ready is None else ready
+    exact = vault_totals(session, ready, scratch, vault, exact=False, salt=salt)
+    for j, name, _, parts in _vectors(stage):
+        named[name] = _measured(exact, stage, j, parts)
+    return Run(Totals(groups, named), ready, exact)
+
+
+def _votes(exact: Exact) -> dict[Cell, int]:
+    ((_, columns),) = answers_of(exact)
+    keys = [np.ma.asarray(column).tolist() for name, column in columns.items() if name != VOTES.name]
+    groups: list[Group] = list(zip(*keys, strict=True))
+    if len(set(groups)) < len(groups):
+        raise InternalError("the vault answered twice for one group")
+    return {(group, 0): int(n) for group, n in zip(groups, columns[VOTES.name].tolist(), strict=True)}
+
+
+def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...]]]:
+    """Every vector that noise is added to, or choices are made by: the measurement's position, a name, its draw, and which
+    of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
+    found: list[str] = []
+    for j, noised in enumerate(stage.noised):
+        if noised.draw.mechanism == "none":
+            continue
+        twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
+        name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
+        found.append(name)
+        if noised.form == "ends" or len(noised.draws) == 1:
+            yield j, name, noised.draw, tuple(range(len(noised.draws)))
+        else:
+            yield from ((j, f"{name}, total {i + 1}", draw, (i,)) for i, draw in enumerate(noised.draws))
+
+
+def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -> dict[Cell, int]:
+    for question, answer in answers_of(exact):
+        if j not in question.answers:
+            continue
+        if isinstance(stage.noised[j].measurement, Choice | Histogram):
+            triples = zip(*(column.tolist() for column in cells(answer)), strict=True)
+            return {((g,), v): int(w) for g, v, w in triples}
+        groups = answer[GROUP.name].tolist()
+        if len(set(groups)) < len(groups):
+            raise InternalError("the vault answered twice for one group")
+        columns = [(i, answer[total(j, i, exact=False).name].tolist()) for i in parts]
+        return {((g,), i): int(m) for i, column in columns for g, m in zip(groups, column, strict=True)}
+    return {}
+
+
+def reaches(stage: NoisyStage) -> dict[str, Reach]:
+    found: dict[str, Reach] = {}
+    if stage.selection is not None:
+        found[KEYS] = Reach(norm=stage.selection.draw.norm, squared=4**stage.selection.bits)
+    for j, name, draw, _ in _vectors(stage):
+        found[name] = _reach(stage, stage.noised[j].measurement, draw)
+    return found
+
+
+def _reach(stage: NoisyStage, one: Measurement, draw: Draw) -> Reach:
+    if isinstance(one, TopGroups):  # any one score by the reach; all of them by their ball
+        limit = stage.limit.groups if one.per == "groups" else stage.limit.rows
+        return Reach(norm=1, squared=limit.ball(1).reach(1) ** 2, each=draw.reach)
+    return Reach(norm=draw.norm, squared=draw.reach**2)
+
+
+def max_groups(stage: NoisyStage) -> int:
+    """In how many groups one unit's totals may differ: in any number of them."""
+    return stage.combinations if stage.public_keys else SELECTED_LIMIT
+
+
+def own_keys(stage: NoisyStage) -> int:
+    """How many private keys may be there because of one unit alone."""
+    return 0 if stage.selection is None else len(stage.selection.votes)
+
+
+def size(before: Mapping[Cell, int], after: Mapping[Cell, int], norm: Literal[1, 2]) -> int:
+    """The norm of the difference, rounded up."""
+    differences = [abs(before.get(cell, 0) - after.get(cell, 0)) for cell in before.keys() | after.keys()]
+    return sum(differences) if norm == 1 else _root(sum(d * d for d in differences))
+
+
+def by_group(before: Mapping[Cell, int], after: Mapping[Cell, int]) -> dict[Group, int]:
+    """What differs in each group, in sum over its candidates; groups without a difference are left out."""
+    found: dict[Group, int] = {}
+    for cell in before.keys() | after.keys():
+        difference = abs(before.get(cell, 0) - after.get(cell, 0))
+        if difference:
+            found[cell[0]] = found.get(cell[0], 0) + difference
+    return found
+
+
+def _root(square: int) -> int:
+    root = isqrt(square)
+    return root + (root * root < square)
