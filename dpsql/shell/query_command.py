@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,18 +96,17 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
         dry_run=given["dry_run"],
     )
     at_terminal = is_terminal(sys.stdin)
-    if connection.restricted:
-        _stay()
     if given["yes"]:
         shell.ask = lambda question: True
     elif at_terminal:
         shell.ask = ask_on_terminal
     try:
-        if given["command"] or given["files"] or not at_terminal:
-            _script(shell, given)
-        else:
-            welcome(shell)
-            loop(shell, terminal_reader(shell))
+        with _staying(connection.restricted):
+            if given["command"] or given["files"] or not at_terminal:
+                _script(shell, given)
+            else:
+                welcome(shell)
+                loop(shell, terminal_reader(shell))
     finally:
         shell.results.close()
         if given.get("print_head"):
@@ -127,13 +129,17 @@ def _script(shell: Any, given: dict[str, Any]) -> None:
         return
 
 
-def _stay() -> None:
+@contextmanager
+def _staying(restricted: bool) -> Iterator[None]:
     """Ctrl-Z does not leave a restricted shell for the one that started it."""
-    import signal
-    import threading
-
-    if hasattr(signal, "SIGTSTP") and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    if not restricted or not hasattr(signal, "SIGTSTP") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTSTP, before)
 
 
 def _named(file: str) -> str:

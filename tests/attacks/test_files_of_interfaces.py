@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -254,6 +255,10 @@ PRIVATE = (
     f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({SECRET} = 1) COUNT(*) FROM visits;",
     f"DESCRIBE {SECRET};",
     f"\\e {SECRET}\n",
+    f"\\df {SECRET}\n",
+    f".schema {SECRET}\n",
+    f".explain {SECRET}\n",
+    f".timer {SECRET}\n",
 )
 
 
@@ -320,6 +325,11 @@ def test_a_restricted_shell_touches_no_file(tmp_path: Path, how: str) -> None:
         shell.wait()
         for line in RESTRICTED:
             assert "DPSQL-627" in shell.type(line), line
+        shell.press(b".read q.sql\r\x1a")  # and Ctrl-Z, which stops nothing
+        shell.wait()
+        status = Path(f"/proc/{shell.process.pid}/status").read_text()
+        ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
+        assert ignored >> (signal.SIGTSTP - 1) & 1
         shell.press(b".read /etc/pass\t\t")
         shell.read(1)
         assert "/etc/passwd" not in shell.seen
