@@ -17,7 +17,6 @@ from dpsql.ir.nodes import Filter
 from dpsql.plan.render.pieces import on_axis
 from dpsql.plan.stages import Axis, Noise, Stage
 from dpsql.privacy.axes import Axes
-from dpsql.sql.bind.gather import conjunction
 from dpsql.testing import Replayer, exact
 from tests.properties import test_tiny_worlds as tiny
 
@@ -241,8 +240,8 @@ def filter_last(real: Callable[..., Any]) -> Callable[..., Any]:
     def bounding(stage: Stage, *a: Any, **k: Any) -> Any:
         if isinstance(stage.input, Filter):
             where = stage.input.predicate
-            both = {m: conjunction([part for part in (where, m.where) if part is not None]) for m in stage.measures}
-            measures = tuple(dataclasses.replace(m, where=both[m]) for m in stage.measures)
+            assert all(measure.where is None for measure in stage.measures)
+            measures = tuple(dataclasses.replace(measure, where=where) for measure in stage.measures)
             stage = dataclasses.replace(stage, input=stage.input.input, measures=measures)
         return real(stage, *a, **k)
 
