@@ -12,26 +12,29 @@ from dpsql.errors import InterfaceError
 
 
 def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, changes: Changes) -> Ledger:
-    beside = _beside(catalog)
+    """given: only where the catalog is no file and names no ledger is it for the caller to say where it is."""
     path = ledger_path_of(catalog)
     if given is not None:
         if not isinstance(given, str | Path):
             raise InterfaceError("ledger= is a path", fix="Write ledger='spending.ledger', or leave it out.")
         wanted = Path(given).absolute()
-        if catalog.ledger is not None and wanted.resolve() != catalog.ledger.resolve():
-            raise InterfaceError(
-                f"the metadata says where the ledger is: {catalog.ledger}",
-                why="A second ledger would be a second budget.",
-                fix="Leave ledger= out.",
-            )
-        if beside is not None and beside.exists() and wanted.resolve() != beside.resolve():
-            raise InterfaceError(
-                f"there is already a ledger beside the metadata: {beside.name}",
-                why="A second ledger would be a second budget.",
-                fix="Leave ledger= out, or ask the owner to name one in the metadata.",
-            )
-        path = wanted
+        if path is not None and wanted.resolve() != path.resolve():
+            raise _not_the_callers(catalog, given, path)
+        path = wanted if path is None else path
     return Ledger.open(path, account_of(catalog), new_epoch=new_epoch, changes=changes)
+
+
+def _not_the_callers(catalog: Catalog, given: str | Path, path: Path) -> InterfaceError:
+    where = "the metadata" if catalog.path is None else catalog.path.name
+    move = f"The owner can move it, and write into {where} the line `ledger: {given}`."
+    return InterfaceError(
+        f"the ledger of dataset {catalog.dataset!r} is {path}, not {given}",
+        code=426,
+        why="Where it lies is the owner's to say: a second ledger would be a second budget.",
+        fix=f"Leave ledger= out. {move}"
+        if catalog.format == "dpsql"
+        else "Leave ledger= out; it lies beside the file.",
+    )
 
 
 def ledger_path_of(catalog: Catalog) -> Path | None:

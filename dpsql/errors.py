@@ -10,6 +10,7 @@
         │   ├── BudgetError       the budget does not allow this query
         │   ├── LedgerError       the ledger cannot be read or written
         │   └── ExecutionError    the engine failed on private data: one opaque code
+        │       └── Interrupted   Ctrl-C: a KeyboardInterrupt that says what it cost
         ├── IntegrityError
         │   └── TamperedLedger    the ledger's hash chain is broken
         ├── InternalError         a bug in dpsql
@@ -68,6 +69,7 @@ class Error(Exception):
         self.why = why
         self.fix = fix
         self.text: str | None = None
+        self.of_a_file = False  # it is about a file's text, and has no word of it
 
     @property
     def code(self) -> str:
@@ -176,6 +178,12 @@ class ExecutionError(OperationalError):
     """The engine failed after the charge. Deliberately opaque; details are in the owner's log."""
 
     default_code = 500
+
+
+class Interrupted(ExecutionError, KeyboardInterrupt):
+    """Ctrl-C while a statement ran. A KeyboardInterrupt too, so that loops and notebooks end as they do elsewhere."""
+
+    default_code = 503
 
 
 class TamperedLedger(IntegrityError):

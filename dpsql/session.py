@@ -17,6 +17,8 @@ from pathlib import Path
 
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.ledger_open import Changes
+from dpsql.belongings import Belongings, Folder, of_catalog
+from dpsql.by_hand import by_hand, of_metadata
 from dpsql.catalog.budget import with_budget
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
@@ -26,8 +28,11 @@ from dpsql.domain.types import Atom, Type
 from dpsql.engine import sources
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
+from dpsql.engine.sealed import Sealed
+from dpsql.engine.temporary import TemporaryFolder, place_from
 from dpsql.engine.vault import Vault
 from dpsql.errors import InterfaceError, SourceError, SqlError
+from dpsql.file_access import restricted_error
 from dpsql.ir.nodes import Filter, Project, Scan, walk
 from dpsql.plan.render.clean import cleaned
 from dpsql.plan.render.keys import travelled
@@ -57,8 +62,13 @@ class Defaults:
     fresh: bool = False
 
 
-@dataclass(slots=True)
-class Session:
+@dataclass(slots=True, repr=False)
+class Session(Sealed):
+    """metadata: what the data is compared by: the catalog's fingerprint, and what was given by hand.
+
+    restricted: no interface reads or writes a file for whoever asks. process: a forked child makes engines of its own.
+    """
+
     catalog: Catalog
     ledger: Ledger | None  # None in exact mode only
     analyst: str | None
@@ -71,6 +81,10 @@ class Session:
     metadata: str = ""
     memory_limit: str | None = None
     threads: int | None = None
+    restricted: bool = False
+    temporary: TemporaryFolder = field(default_factory=TemporaryFolder)
+    belongings: Belongings = field(default_factory=lambda: Belongings(()))
+    process: int = field(default_factory=os.getpid)
     _vault: Vault | None = None
     _public: PublicReader | None = None
     _scratch: Scratch | None = None
@@ -143,7 +157,7 @@ class Session:
         if self.ledger is None:
             return ()
         before = self.ledger.last_metadata()
-        changed = before is not None and before != self.metadata
+        changed = before is not None and of_metadata(before) != of_metadata(self.metadata)
         said = "the metadata changed since the last charge; what was spent stays spent"
         return (*self.ledger.notices, said) if changed else self.ledger.notices
 
@@ -163,6 +177,9 @@ class Session:
             metadata=self.metadata,
             memory_limit=self.memory_limit,
             threads=self.threads,
+            restricted=self.restricted,
+            temporary=TemporaryFolder(self.temporary.place),
+            belongings=self.belongings.copy(),
         )
 
     @property
@@ -170,7 +187,9 @@ class Session:
         self._check_open()
         with self._opening:
             if self._scratch is None:
-                self._scratch = Scratch(memory_limit=self.memory_limit, threads=self.threads)
+                self._scratch = Scratch(
+                    memory_limit=self.memory_limit, threads=self.threads, temp_directory=self._spills("scratch")
+                )
             return self._scratch
 
     def vault(self) -> Vault:
@@ -183,6 +202,7 @@ class Session:
                     {table.name: self.source_of(table) for table in private},
                     memory_limit=self.memory_limit,
                     threads=self.threads,
+                    temp_directory=self._spills("vault"),
                     owner_log=self._owner_log,
                 )
                 try:
@@ -244,8 +264,16 @@ class Session:
     def _public_reader(self) -> PublicReader:
         if self._public is None:
             public = {t.name: self.source_of(t) for t in self.catalog.tables if t.public}
-            self._public = PublicReader.open(public, memory_limit=self.memory_limit, threads=self.threads)
+            self._public = PublicReader.open(
+                public, memory_limit=self.memory_limit, threads=self.threads, temp_directory=self._spills("public")
+            )
         return self._public
+
+    def _spills(self, engine: str) -> Path:
+        """Where an engine writes down what does not fit into memory: in the session's own folder, and nobody else's."""
+        folder = self.temporary.inner(engine)
+        self.belongings.add(Folder(folder.parent))
+        return folder
 
     def next_number(self) -> int:
         return next(self._counter)
@@ -260,6 +288,17 @@ class Session:
     def _check_open(self) -> None:
         if self.closed:
             raise InterfaceError("the connection is closed", code=601, fix="Open a new one with dpsql.connect().")
+        if self.process != os.getpid():
+            self._begin_in_child()
+
+    def _begin_in_child(self) -> None:
+        """After a fork: the parent's databases, and the folder they spill to, stay the parent's. Tables of the user's own
+        and public rows were in them."""
+        self.process, self._opening = os.getpid(), threading.RLock()
+        self._vault, self._public, self._scratch = None, None, None
+        self.temporary = TemporaryFolder(self.temporary.place)
+        self.user_tables.clear()
+        self._loaded.clear()
 
     def _owner_log(self, message: str) -> None:
         """The engine's own words, for the owner alone: a 0600 file beside the ledger; nowhere without one."""
@@ -274,10 +313,13 @@ class Session:
         """Idempotent. What was spent stays spent."""
         if self.closed:
             return
+        if self.process != os.getpid():
+            self._begin_in_child()
         self.closed = True
-        for part in (self._vault, self._public, self._scratch, self.ledger):
+        for part in (self._vault, self._public, self._scratch, self.ledger, self.temporary):
             if part is not None:
                 part.close()
+        self.belongings.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +351,8 @@ def open_session(
     groups: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
+    temp_folder: str | Path | None = None,
+    restricted: bool = False,
     new_epoch: bool = False,
     exact: bool = False,
     charged: bool = True,
@@ -317,6 +361,8 @@ def open_session(
     threads: int | None = None,
 ) -> Session:
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
+    restricted = restricted or described.restricted
+    _check_callers(described, restricted, source=source, ledger=ledger, temp_folder=temp_folder)
     by_owner = described.budget.capped
     if budget is not None:
         described = with_budget(described, budget)
@@ -331,10 +377,26 @@ def open_session(
         overrides=given,
         source_given=source is not None,
         exact=exact,
-        metadata=fingerprint(described),
+        metadata=by_hand(fingerprint(described), given),
         memory_limit=memory_limit,
         threads=threads,
+        restricted=restricted,
+        temporary=TemporaryFolder(place_from(described.temp_folder, temp_folder)),
+        belongings=Belongings(of_catalog(described, given.values(), None if book is None else book.path)),
     )
+
+
+def _check_callers(catalog: Catalog, restricted: bool, **given: object) -> None:
+    """What is the owner's to say, and not the caller's."""
+    for option in [name for name, value in given.items() if value is not None and restricted]:
+        raise restricted_error(f"{option}= is for the owner to say, in the metadata")
+    if given["temp_folder"] is not None and catalog.temp_folder is not None:
+        raise InterfaceError(
+            "the metadata says where temporary files are",
+            code=610,
+            why="They may hold private rows.",
+            fix="Leave temp_folder= out.",
+        )
 
 
 def _scan_of(spec: TableSpec) -> Scan:

@@ -21,9 +21,14 @@ def pytest_configure(config: pytest.Config) -> None:
     # Started in the background of a script, a process ignores SIGINT, and Python then installs no handler for Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.getoption("--full-tracebacks"):
+        from dpsql import boundary
+
+        boundary.full_tracebacks = True
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full-tracebacks", action="store_true", help="errors of dpsql keep their frames: to find a bug")
     parser.addoption("--run-deep", action="store_true", help="also run the tests marked deep (hours)")
     parser.addoption(
         "--update", action="store_true", help="write what is found into the case files of tests/cases/plan"

@@ -11,8 +11,10 @@ catalog or a restarted process continue it and never refill it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -33,11 +35,13 @@ from dpsql.accounting.ledger_rows import Reading, Writing, tampered
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.errors import BudgetError, InterfaceError, InternalError, LedgerError
+from dpsql.errors import BudgetError, Error, InterfaceError, InternalError, LedgerError
 
 STEPS = ("open", "reserve", "running", "store")
-CRASH_POINTS = tuple(f"{step}.{moment}" for step in STEPS for moment in ("before", "written", "committed", "done"))
-"""Where a test may kill the process: before the lock, before the commit, before the head file, after all of it."""
+MOMENTS = ("before", "written", "announced", "committed", "done")
+CRASH_POINTS = tuple(f"{step}.{moment}" for step in STEPS for moment in MOMENTS)
+"""Where a test may kill the process: before the lock, before the head file names the new entry, before the commit, before
+the head file names it alone, after all of it."""
 
 
 def crash_point(name: str) -> None:
@@ -53,6 +57,19 @@ def _now() -> int:
 
 
 TIMEOUT = 30.0
+
+
+class Spent(threading.local):
+    """What this thread's statement has cost so far: nothing; asked (the charge is being written); charged; released."""
+
+    state: str = "nothing"
+    cost: Cost = ZERO
+
+    def clear(self) -> None:
+        self.is_now("nothing", ZERO)
+
+    def is_now(self, state: str, cost: Cost) -> None:
+        self.state, self.cost = state, cost
 
 
 class Ledger:
@@ -75,6 +92,7 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._subs = subs
+        self.spent_here = Spent()
         self._reckoning = Reckoning(account=account, epoch=opened.epoch, subs=subs)
 
     @classmethod
@@ -131,17 +149,29 @@ class Ledger:
         A query id that has stored rows gets those and is not charged again; one without is a new charge.
         """
         self._check_notion(charge.cost)
-        with self._store.write("reserve") as writing:
+        with self._spending(charge.cost), self._store.write("reserve") as writing:
             tip = self._tip(writing)
             earlier = retried(writing, self._epoch, charge)
             if earlier is not None:
+                self.spent_here.clear()
                 return earlier
             now = now_after(tip, self._clock)
             refused = self._reckoning.refusal(writing, charge.cost, charge.analyst, now)
             if refused is not None:
                 raise refused
             entry = post(writing, draft_charge(charge, self._epoch, self._subs[0][0] if self._subs else None, now))
+        self.spent_here.is_now("charged", charge.cost)
         return Receipt(id=entry.n, cost=charge.cost)
+
+    @contextmanager
+    def _spending(self, cost: Cost) -> Iterator[None]:
+        """Interrupted within, nobody knows whether it was charged; refused, nothing was."""
+        self.spent_here.is_now("asked", cost)
+        try:
+            yield
+        except Error:
+            self.spent_here.clear()
+            raise
 
     def running(self, receipt: Receipt) -> None:
         """Durably: the vault is about to run. A reservation runs once, and is not voided any more."""
@@ -152,6 +182,7 @@ class Ledger:
         """Durably: these are the released rows. Hand over nothing before this returns."""
         with self._store.write("store") as writing:
             self._advance(writing, receipt, "released", after="running", rows=rows)
+        self.spent_here.is_now("released", receipt.cost)
 
     def void(self, charge: int, why: str) -> None:
         """The owner gives back, on record, a charge whose run never began."""

@@ -187,3 +187,42 @@ class Head:
 
 
 NO_ENTRIES = Head(count=0, hash=START)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadFile:
+    """What the head file says: the newest entry. While a change is being committed a second line says the newest one before
+    it: until the first line stands alone, either may be the ledger's last."""
+
+    head: Head
+    before: Head | None = None
+
+    def __str__(self) -> str:
+        return "".join(f"{head}\n" for head in (self.head, self.before) if head is not None)
+
+    @classmethod
+    def parse(cls, text: str) -> HeadFile:
+        """Strict: any other text than __str__ writes is tampering."""
+        lines = [Head.parse(line) for line in text.removesuffix("\n").split("\n")[:2]]
+        found = cls(head=lines[0], before=lines[1] if len(lines) > 1 else None)
+        if str(found) != text:
+            raise TamperedLedger("the ledger's head file is damaged", fix="Run `dpsql ledger verify`.")
+        return found
+
+    def wrong(self, tip: Head) -> str | None:
+        """Why this is not the head file of a ledger that ends with `tip`; None if it is.
+
+        Lemma: a ledger and a head file that were written here and are put back apart do not fit. Proof: a change writes
+        the head file durably before it commits, naming the entry before it and the new one, and takes back the old name
+        once it has committed. So every state of the ledger is named by the head files written from then on until the next
+        change, and by no other: an older ledger is named by none that came later, an older head names no newer entry.
+        (After a crash in between, the last change of all is named twice, and only that one.)
+        """
+        if tip in (self.head, self.before):
+            return None
+        least = self.head if self.before is None else self.before
+        if tip.count < least.count:
+            return f"it has {tip.count} entries, there were {least.count}: an old copy, or cut off"
+        if tip.count > self.head.count:
+            return f"its head file is of entry {self.head.count}, and there are {tip.count}: an old head was put back"
+        return f"entry {tip.count} is not the one that was written"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 
 from dpsql.errors import LedgerError
 
+APPLICATION = 0x64707371  # "dpsq", in the file's header
 MOUNTS = Path("/proc/mounts")
 
 NETWORK = frozenset(
@@ -51,8 +53,30 @@ def refuse_network(path: Path) -> None:
             f"the ledger cannot lie on a network file system ({kind}): {path}",
             code=422,
             why="Two hosts that write one ledger could each spend the whole budget.",
-            fix="Put it on a local disk: `ledger:` in the catalog, or connect(ledger=…).",
+            fix="Put it on a local disk: `ledger:` in the catalog.",
         )
+
+
+_SQLITE, _APPLICATION_AT = b"SQLite format 3\x00", 68
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file begins as a ledger does: SQLite's header with our application id, or with a head file beside it (the
+    id of a ledger that is written to may still be in its log)."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            header = file.read(_APPLICATION_AT + 4)
+    except (OSError, ValueError):
+        return False
+    ours = header[_APPLICATION_AT:] == APPLICATION.to_bytes(4, "big")
+    return header.startswith(_SQLITE) and (ours or head_path(path).exists())
+
+
+def head_path(path: Path) -> Path:
+    """Where a ledger's head is kept."""
+    return path.with_name(path.name + ".head")
 
 
 def create_private(path: Path) -> bool:
@@ -72,16 +96,23 @@ def keep_private(path: Path) -> None:
         path.chmod(mode & 0o700)
 
 
-def replace_private(path: Path, text: str) -> None:
-    """Write a whole file so that a crash leaves the old text or the new one. One writer at a time."""
+def replace_private(path: Path, text: str) -> int:
+    """Write a whole file so that a crash leaves the old text or the new one, durably. One writer at a time.
+
+    Answers the new file, still open: whatever replaces it later, this is the one that was written here.
+    """
     temporary = path.with_name(path.name + ".tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary.unlink(missing_ok=True)  # of a writer that was killed
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(descriptor, text.encode())
         os.fsync(descriptor)
-    finally:
+        temporary.replace(path)
+        _sync_directory(path.parent)
+    except BaseException:  # whatever it is: nobody else could close it; raised again
         os.close(descriptor)
-    temporary.replace(path)
+        raise
+    return descriptor
 
 
 def _sync_directory(path: Path) -> None:

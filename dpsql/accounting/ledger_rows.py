@@ -7,7 +7,6 @@ import sqlite3
 from dpsql.accounting.ledger_chain import COLUMNS, Entry, digest
 from dpsql.errors import TamperedLedger
 
-APPLICATION = 0x64707371  # "dpsq", in the file's header
 VERSION = 1
 
 SCHEMA = (

@@ -1,8 +1,8 @@
 """The ledger's file: SQLite, one transaction per change, durable when it returns. Knows entries, not budgets.
 
-A change runs under SQLite's write lock; it first checks that the newest entry and the head file still agree. After the
-commit the head file is replaced, again under the write lock, so that it never goes back. One connection per process,
-used by one thread at a time; a forked child opens its own.
+A change runs under SQLite's write lock; it first checks that the newest entry is the one that the head file names. Before
+the commit the head file is replaced by one that names the old and the new entry, after it the old name is taken back.
+One connection per process, used by one thread at a time; a forked child opens its own.
 """
 
 from __future__ import annotations
@@ -17,9 +17,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.accounting.ledger_chain import NO_ENTRIES, Head
-from dpsql.accounting.ledger_place import create_private, keep_private, refuse_network, replace_private
-from dpsql.accounting.ledger_rows import APPLICATION, SCHEMA, VERSION, Reading, Writing, tampered
+from dpsql.accounting.ledger_chain import NO_ENTRIES, Head, HeadFile
+from dpsql.accounting.ledger_place import (
+    APPLICATION,
+    create_private,
+    head_path,
+    keep_private,
+    refuse_network,
+    replace_private,
+)
+from dpsql.accounting.ledger_rows import SCHEMA, VERSION, Reading, Writing, tampered
 from dpsql.errors import Error, InterfaceError, LedgerError, TamperedLedger
 
 _TAMPERED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)
@@ -73,7 +80,7 @@ class Store:
     def __init__(self, path: Path | None, *, timeout: float, crash_point: Callable[[str], None]) -> None:
         self.path = None if path is None else path.resolve()
         self.name = "in memory" if self.path is None else str(self.path)
-        self.head_path = None if self.path is None else self.path.with_name(self.path.name + ".head")
+        self.head_path = None if self.path is None else head_path(self.path)
         self._timeout = timeout
         self._crash_point = crash_point
         self._lock = threading.RLock()
@@ -134,7 +141,7 @@ class Store:
             raise LedgerError(
                 "a budget in memory belongs to the process that opened it",
                 why="A forked process that could spend its copy would spend the budget twice.",
-                fix="Use a ledger file: `ledger:` in the catalog, or connect(ledger=…).",
+                fix="Use a ledger file: `ledger:` in the catalog.",
             )
         if self._connection is None:
             self._connection = self._connect()
@@ -184,15 +191,17 @@ class Store:
                 writing = Writing(connection)
                 if not start_over:
                     self.check_tip(writing)
+                before = _head_of(writing)
                 yield writing
                 self._crash_point(f"{step}.written")
-                connection.execute("COMMIT")
+                with self._announced(HeadFile(head=_head_of(writing), before=before)):
+                    self._crash_point(f"{step}.announced")
+                    connection.execute("COMMIT")
+                    self._crash_point(f"{step}.committed")
             except BaseException:  # Ctrl-C too must not leave a transaction open; raised again
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-            self._crash_point(f"{step}.committed")
-            self._move_head(connection, start_over)
             self._crash_point(f"{step}.done")
 
     def _initialise(self, connection: sqlite3.Connection) -> None:
@@ -205,7 +214,7 @@ class Store:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             if self.head_path is not None and not self.head_path.exists():
-                replace_private(self.head_path, f"{NO_ENTRIES}\n")
+                os.close(replace_private(self.head_path, str(HeadFile(head=NO_ENTRIES))))
         self._check_version(connection)
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
@@ -221,48 +230,49 @@ class Store:
 
     # --- the head
 
-    def read_head(self) -> Head | None:
+    def read_head(self) -> HeadFile | None:
         """The head file's content; None if there is none (always, in memory)."""
         if self.head_path is None:
             return None
         try:
-            return Head.parse(self.head_path.read_text(encoding="ascii", errors="replace"))
+            return HeadFile.parse(self.head_path.read_text(encoding="ascii", errors="replace"))
         except FileNotFoundError:
             return None
 
     def check_tip(self, reading: Reading) -> None:
-        """The newest entry is intact and the head is one of this ledger's. Under the write lock, in constant time."""
-        tip = reading.tip()
-        head = self.read_head()
-        if self.path is not None and _identity(self.path) != self._file:
+        """The newest entry is intact and the one that the head file names. Under the write lock, in constant time."""
+        if self.path is None:
+            return
+        if _identity(self.path) != self._file:
             raise tampered("another file was put in its place while it was open")
-        if self.path is None or (tip is None and head in (None, NO_ENTRIES)):
-            return
-        if head is None:
+        tip, head = _head_of(reading), self.read_head()
+        if head is None and tip != NO_ENTRIES:
             raise tampered(f"its head file is missing: {self.head_path}")
-        if tip is None or tip.n < head.count:
-            raise tampered(f"it has {tip.n if tip else 0} entries, there were {head.count}: an old copy, or cut off")
-        if head.count:
-            at_head = reading.entry(head.count)
-            if at_head is None or at_head.hash != head.hash:
-                raise tampered(f"entry {head.count} is not the one that was written")
+        wrong = None if head is None else head.wrong(tip)
+        if wrong is not None:
+            raise tampered(wrong)
 
-    def _move_head(self, connection: sqlite3.Connection, start_over: bool) -> None:
-        if self.head_path is None:
+    @contextmanager
+    def _announced(self, names: HeadFile) -> Iterator[None]:
+        """The head file names both entries while the block commits, and the new one alone when it has.
+
+        What cannot be announced is not committed. The old name is taken back from the file that was written here: one
+        that another process has put in its place since is left as it is.
+        """
+        if self.head_path is None or names.head == names.before:
+            yield
             return
+        written = replace_private(self.head_path, str(names))
         try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode & 0xFF in _LOCKED:
-                return  # whoever holds the lock moves the head past this entry
-            raise
-        try:
-            tip = Reading(connection).tip()
-            head = None if start_over else self.read_head()
-            if tip is not None and (head is None or head.count < tip.n):
-                replace_private(self.head_path, f"{Head(count=tip.n, hash=tip.hash)}\n")
+            yield
+            os.ftruncate(written, len(str(HeadFile(head=names.head))))
         finally:
-            connection.execute("ROLLBACK")
+            os.close(written)
+
+
+def _head_of(reading: Reading) -> Head:
+    tip = reading.tip()
+    return NO_ENTRIES if tip is None else Head(count=tip.n, hash=tip.hash)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,8 +1,9 @@
 """verify: reads a whole ledger again and names the first entry that is not as it was written.
 
 What it finds: any changed, missing, inserted or reordered entry (the chain), any total, pointer or stored row that does
-not follow from the entries (a replay), a changed schema, a damaged file, an older copy put back (the head file).
-Whoever rewrites ledger *and* head file consistently is found by a head that was kept elsewhere: pass it as `printed`.
+not follow from the entries (a replay), a changed schema, a damaged file, an older copy of the ledger or of its head put
+back (the head file). Whoever rewrites ledger *and* head file consistently, or puts back old copies of both, is found by a
+head that was kept elsewhere: pass it as `printed`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsql.accounting.ledger_book import effect
-from dpsql.accounting.ledger_chain import KINDS, START, Entry, Head, digest, rows_digest, write_totals
-from dpsql.accounting.ledger_rows import APPLICATION, SCHEMA, VERSION, Reading, latest_key
+from dpsql.accounting.ledger_chain import (
+    KINDS,
+    NO_ENTRIES,
+    START,
+    Entry,
+    Head,
+    HeadFile,
+    digest,
+    rows_digest,
+    write_totals,
+)
+from dpsql.accounting.ledger_place import APPLICATION
+from dpsql.accounting.ledger_rows import SCHEMA, VERSION, Reading, latest_key
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.errors import Error, TamperedLedger
@@ -32,11 +44,13 @@ class BadRow:
 
 
 def verify_store(store: Store, printed: Head | None = None) -> BadRow | None:
-    """Everything that can be checked about a ledger. The head is read before the entries, which may only grow."""
+    """Everything that can be checked about a ledger. The head is read before and after the entries: others may write."""
     try:
-        head = store.read_head()
+        earlier = store.read_head()
         with store.read() as reading:
-            return _verify(reading, head, needs_head=store.path is not None, printed=printed)
+            reading.begun()  # from here on the entries stay as they are
+            later = store.read_head()
+            return _verify(reading, (earlier, later), needs_head=store.path is not None, printed=printed)
     except TamperedLedger as problem:
         return BadRow(row=None, why=f"{problem.what}. {problem.why}".strip())
     except (TypeError, ValueError) as problem:
@@ -56,13 +70,17 @@ def verify_file(path: Path, printed: Head | None = None, *, timeout: float = 30.
         store.close()
 
 
-def _verify(reading: Reading, head: Head | None, *, needs_head: bool, printed: Head | None) -> BadRow | None:
+Heads = tuple[HeadFile | None, HeadFile | None]
+"""What the head file said before and after the entries were read."""
+
+
+def _verify(reading: Reading, heads: Heads, *, needs_head: bool, printed: Head | None) -> BadRow | None:
     replay = Replay()
     if not reading.begun():  # killed before its first entry, or deleted: the head knows
-        return _wrong_head(replay, head, False, printed)
+        return _wrong_head(replay, heads, False) or _not_of(replay, printed)
     bad = _replayed(reading, replay)
     if bad is None:
-        bad = _wrong_head(replay, head, needs_head, printed)
+        bad = _wrong_head(replay, heads, needs_head) or _not_of(replay, printed)
     return bad or _wrong_pointers(reading, replay) or _wrong_rows(reading, replay) or _wrong_file(reading)
 
 
@@ -154,18 +172,38 @@ def _replayed(reading: Reading, replay: Replay) -> BadRow | None:
             return BadRow(row=expected, why=f"makes no sense: {type(problem).__name__}")
 
 
-def _wrong_head(replay: Replay, head: Head | None, needs_head: bool, printed: Head | None) -> BadRow | None:
-    if head is None and needs_head:
-        return BadRow(row=None, why="the head file is missing")
-    for kept in (head, printed):
-        if kept is None or kept.count == 0:
-            continue
-        if kept.count > len(replay.hashes):
-            why = f"is missing: there were {kept.count} entries, so this is an older copy, or its end was cut off"
-            return BadRow(row=len(replay.hashes) + 1, why=why)
-        if replay.hashes[kept.count - 1] != kept.hash:
-            return BadRow(row=kept.count, why="is not the one the head was taken of: the history was rewritten")
-    return None
+def _wrong_head(replay: Replay, heads: Heads, needs_head: bool) -> BadRow | None:
+    """Where nobody wrote meanwhile, the last entry is one that the head file names. Where somebody did, it lies between
+    what the two name, and the earlier names are of this chain."""
+    earlier, later = heads
+    if earlier is None or later is None:
+        return BadRow(row=None, why="the head file is missing") if needs_head else None
+    tip = Head(count=len(replay.hashes), hash=replay.hashes[-1]) if replay.hashes else NO_ENTRIES
+    if earlier == later:
+        wrong = earlier.wrong(tip)
+        return None if wrong is None else _not_of(replay, earlier.before or earlier.head) or BadRow(row=None, why=wrong)
+    between = (earlier.before or earlier.head).count <= tip.count <= later.head.count
+    named = [head for head in (earlier.before, earlier.head) if head is not None and head.count <= tip.count]
+    if between and all(_is_of(replay, head) for head in named):
+        return None
+    return BadRow(row=None, why="the head file is not this ledger's")
+
+
+def _is_of(replay: Replay, head: Head) -> bool:
+    """Whether the chain had this head once."""
+    if head.count == 0:
+        return head == NO_ENTRIES
+    return head.count <= len(replay.hashes) and replay.hashes[head.count - 1] == head.hash
+
+
+def _not_of(replay: Replay, head: Head | None) -> BadRow | None:
+    """What is wrong with the chain if it should have had this head once."""
+    if head is None or _is_of(replay, head):
+        return None
+    if head.count > len(replay.hashes):
+        why = f"is missing: there were {head.count} entries, so this is an older copy, or its end was cut off"
+        return BadRow(row=len(replay.hashes) + 1, why=why)
+    return BadRow(row=head.count, why="is not the one the head was taken of: the history was rewritten")
 
 
 def _wrong_pointers(reading: Reading, replay: Replay) -> BadRow | None:

@@ -15,7 +15,7 @@ from dpsql.catalog.model import Catalog
 
 # Words for people, places in the text, and who may spend how much: none of it changes what an answer means.
 LEFT_OUT = frozenset(
-    {"description", "where", "path", "folder"}
+    {"description", "where", "path", "folder", "temp_folder", "restricted"}
     | {"ledger", "budget", "per_query", "max_per_query", "analysts", "delta_keys"}
 )
 

@@ -37,6 +37,8 @@ CATALOG_FIELDS = (
     "delta_keys",
     "analysts",
     "ledger",
+    "temp_folder",
+    "restricted",
     "tables",
     "views",
 )
@@ -56,7 +58,8 @@ def load(source: str | Path | Mapping[str, object]) -> Catalog:
     path = Path(source)
     tree, problems = yaml_text.read(path)
     path = path.absolute()
-    return read_catalog(tree, problems, path=path, folder=path.parent)
+    # A link to a catalog is that catalog: its data, its ledger and all that is relative lie beside the file itself.
+    return read_catalog(tree, problems, path=path, folder=path.resolve().parent)
 
 
 def loads(text: str, *, name: str = "catalog.yaml", folder: Path | None = None) -> Catalog:
@@ -104,8 +107,7 @@ def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: 
     accounting = read_accounting(reader, fields)
     budget = read_budget(reader, fields, needed=any(not table.public for table in tables))
     per_query = read_per_query(reader, fields)
-    unit, version, ledger = (fields.entries.get(name) for name in ("unit", "version", "ledger"))
-    ledger_text = None if ledger is None else reader.name(ledger[1], "ledger")
+    unit, version, restricted = (fields.entries.get(name) for name in ("unit", "version", "restricted"))
     return Catalog(
         dataset=_dataset(reader, fields, stem),
         version=None if version is None else reader.prose(version[1], "version"),
@@ -119,10 +121,18 @@ def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: 
         tables=tables,
         views=_views(reader, fields, tables),
         delta_keys=read_delta_keys(reader, fields, budget, accounting),
-        ledger=None if ledger_text is None else absolute(folder, ledger_text),
+        ledger=_place(reader, fields, "ledger", folder),
+        temp_folder=_place(reader, fields, "temp_folder", folder),
+        restricted=restricted is not None and bool(reader.boolean(restricted[1], "restricted")),
         path=path,
         folder=folder,
     )
+
+
+def _place(reader: Reader, fields: Fields, key: str, folder: Path) -> Path | None:
+    entry = fields.entries.get(key)
+    text = None if entry is None else reader.name(entry[1], key)
+    return None if text is None else absolute(folder, text)
 
 
 def _dataset(reader: Reader, fields: Fields, stem: str | None) -> str:

@@ -157,6 +157,8 @@ class Catalog:
     max_per_query: Amount = Amount()  # no single query may cost more
     delta_keys: Fraction | None = None
     ledger: Path | None = None
+    temp_folder: Path | None = None  # where rows that do not fit into memory are written down
+    restricted: bool = False  # no interface reads or writes files for whoever asks
     path: Path | None = None  # the YAML file; None for a dict
     folder: Path | None = None  # what relative sources are relative to
     format: str = "dpsql"  # or "smartnoise"

@@ -78,6 +78,8 @@ def _catalog() -> Json:
             _map(_object(amount, ("epsilon", "delta"))), "caps inside the budget; nobody else may then ask"
         ),
         "ledger": _said(TEXT, "where spending is written; <catalog>.ledger if left out"),
+        "temp_folder": _said(TEXT, "where rows that do not fit into memory are written down; the system's if left out"),
+        "restricted": _said(FLAG, "true: no files, no editor, no scripts, no source= and ledger= for whoever asks"),
         "tables": _said(_map(_object(_table(), TABLE_FIELDS, ("columns",))), "tables that are not listed do not exist"),
         "views": _said(_map(TEXT), "named SELECT statements"),
     }

@@ -12,6 +12,7 @@ from typing import Any, Generic, Self, overload
 
 from dpsql import errors
 from dpsql.accounting.account import Amount, Balance, Cap
+from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
@@ -62,6 +63,8 @@ def connect(
     max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
+    temp_folder: str | Path | None = None,
+    restricted: bool = False,
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> Connection[TupleRow]: ...
@@ -77,10 +80,13 @@ def connect(
     max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
+    temp_folder: str | Path | None = None,
+    restricted: bool = False,
     memory_limit: str | None = None,
     threads: int | None = None,
     row_factory: RowFactory[T],
 ) -> Connection[T]: ...
+@boundary
 def connect(
     catalog: str | Path | Mapping[str, object] | Catalog,
     *,
@@ -92,6 +98,8 @@ def connect(
     max_groups_contributed: int | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
+    temp_folder: str | Path | None = None,
+    restricted: bool = False,
     memory_limit: str | None = None,
     threads: int | None = None,
     row_factory: RowFactory[Any] = tuple_row,
@@ -100,8 +108,9 @@ def connect(
 
     epsilon, delta, max_rows_contributed, max_groups_contributed: of each query that does not say otherwise; ε and δ are
     never the total. source: the data, where the catalog does
-    not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none. row_factory: what
-    its cursors' rows are, tuples unless said. Nothing private is read before a query is charged.
+    not say (a frame, {table: frame or file}, a .duckdb file). budget: for a catalog that has none; ledger: for one that is
+    no file. temp_folder: where rows that do not fit into memory are written down. restricted: no files for whoever asks.
+    row_factory: what its cursors' rows are, tuples unless said. Nothing private is read before a query is charged.
     """
     session = open_session(
         catalog,
@@ -113,6 +122,8 @@ def connect(
         groups=_limit("max_groups_contributed", max_groups_contributed),
         budget=budget,
         ledger=ledger,
+        temp_folder=temp_folder,
+        restricted=restricted,
         memory_limit=memory_limit,
         threads=threads,
     )
@@ -172,22 +183,26 @@ class Connection(Generic[Row]):
         """A new cursor with the statement executed. query_id: a retry with the same id gives the same rows, charged once."""
         return self.cursor().execute(sql, parameters, query_id=query_id)
 
+    @answering
     def load(self, name: str, frame: object) -> None:
         """A table of one's own from a frame (pandas, polars, Arrow, a mapping of columns). It is public, as what
         CREATE TABLE makes: never load people's data this way."""
         self._check_open()
         load_frame(self._session, name, frame)
 
+    @answering
     def explain(self, sql: str, parameters: Parameters = None) -> Explanation:
         """What a query would do and cost: free, and nothing private is read."""
         self._check_open()
         return explain(self._session, sql, parameters)
 
+    @answering
     def cost(self, sql: str, parameters: Parameters = None) -> CostReport:
         """What one run of the query costs."""
         self._check_open()
         return cost_report(plan_text(self._session, sql, parameters).cost)
 
+    @answering
     def would_charge(self, sql: str, parameters: Parameters = None) -> CostReport:
         """What running the query now would charge: its cost, or nothing where it would be a free repeat."""
         self._check_open()
@@ -200,6 +215,7 @@ class Connection(Generic[Row]):
         return None if limit is None else float(limit)
 
     @property
+    @boundary
     def budget(self) -> Budget:
         self._check_open()
         ledger = self._session.ledger
@@ -208,6 +224,7 @@ class Connection(Generic[Row]):
             return Budget(total=nothing, spent=CostReport(epsilon=0.0, delta=0.0), left=nothing)
         return replace(budget_of(ledger.balance()), max_per_query=_cap_report(ledger.account.per_query))
 
+    @boundary
     def sub_budget(self, epsilon: Amountlike | None = None, delta: Amountlike | None = None) -> Connection[Row]:
         """A connection that can spend at most this much of the budget, for code that shall not spend more.
 
@@ -219,6 +236,17 @@ class Connection(Generic[Row]):
         if cap == (None, None):
             raise InterfaceError("a sub-budget of how much?", code=404, fix="Give epsilon, delta or both.")
         return Connection(self._session.with_sub_budget(*cap), row_factory=self.row_factory)
+
+    @property
+    def ledger_head(self) -> str | None:
+        """`count:hash` of the ledger's last entry: kept elsewhere, it shows a ledger whose files were put back together."""
+        self._check_open()
+        return None if self._session.ledger is None else self._session.ledger.head()
+
+    @property
+    def restricted(self) -> bool:
+        """Whether no interface reads or writes a file for whoever asks: restricted=True, or the metadata says so."""
+        return self._session.restricted
 
     @property
     def catalog(self) -> Catalog:
@@ -256,6 +284,7 @@ class Connection(Generic[Row]):
         """Stop the running query; callable from any thread."""
         self._session.interrupt()
 
+    @boundary
     def close(self) -> None:
         """Idempotent. What was spent stays spent."""
         self._session.close()

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from dpsql import errors
+from dpsql.boundary import answering
 from dpsql.dbapi.rows import Description, Row, RowFactory, RowMaker
 from dpsql.dbapi.served import Served
 from dpsql.engine.scratch_result import ScratchResult
@@ -33,6 +34,7 @@ class Cursor(Served, Generic[Row]):
     def __init__(self, connection: Connection[Any], session: Session, row_factory: RowFactory[Row]) -> None:
         self._connection = connection
         self._session = session
+        self._restricted = session.restricted
         self._row_factory = row_factory
         self._make_row: RowMaker[Row] | None = None
         self._answer: Answer | None = None
@@ -46,12 +48,14 @@ class Cursor(Served, Generic[Row]):
         """The connection that made this cursor."""
         return self._connection
 
+    @answering
     def execute(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Self:
         """Run one statement. query_id: a retry with the same id gives the same rows, charged once."""
         self._begin()
         self._keep(execute(self._session, sql, parameters, query_id=query_id))
         return self
 
+    @answering
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> Self:
         """Run an INSERT once for each of the parameters. Anything else is refused: a query asked many times would be
         charged many times."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpsql.dbapi.display import Shown, html_table, html_text, text_table
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InterfaceError
+from dpsql.file_access import NewFile
 from dpsql.query import Answer
 from dpsql.result import CostReport, Privacy
 
@@ -27,6 +28,7 @@ class Served:
     """What a cursor and a frame's result have in common."""
 
     _answer: Answer | None
+    _restricted: bool = False  # whether files may not be written
 
     @property
     def privacy(self) -> Privacy | None:
@@ -62,7 +64,8 @@ class Served:
             raise InterfaceError(
                 f"the ending {target.suffix!r} does not say a format", fix="Add format='csv', 'json' or 'parquet'."
             )
-        self._all_rows().write(target, chosen)
+        with NewFile(target, restricted=self._restricted) as new:
+            self._all_rows().write(new.beside, chosen)
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows: the first rows with their 95 % intervals, and what they cost."""

@@ -6,8 +6,8 @@ runs on a cursor and a cursor does not inherit its parent's session settings.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import ctypes
+import os
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engine.quoting import quote_list, quote_text
+from dpsql.engine.sealed import Sealed
+from dpsql.engine.temporary import TemporaryFolder
 from dpsql.errors import InternalError, SourceError
 
 PINS = (
@@ -66,24 +68,26 @@ PROVED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a connection may use: memory ("4GB"), threads, a folder to spill to (None: its own, removed at close)."""
+    """What a connection may use: memory ("4GB"), threads, a folder to spill to, its alone (None: one that ends with it)."""
 
     memory: str | None = None
     threads: int | None = None
     temp_directory: Path | None = None
 
 
-class Hardened:
+class Hardened(Sealed):
     """An in-memory database with the pins set. `lock` closes the file system and the configuration for good."""
 
     def __init__(self, limits: Limits) -> None:
-        folder = _spill_folder(limits.temp_directory)
+        self._own = TemporaryFolder() if limits.temp_directory is None else None
+        folder = _spill_folder(limits.temp_directory) if self._own is None else self._own.path
         # An internal error of one query must not end the database for all later ones.
         self.connection = duckdb.connect(":memory:", config={"disable_database_invalidation": True})
-        self._remove = None if limits.temp_directory else weakref.finalize(self, shutil.rmtree, folder, True)
+        self._process = os.getpid()
+        _HERE.add(self)
         for name, value in PINS:
             self._set(name, value)
-        self._set("temp_directory", quote_text(folder))
+        self._set("temp_directory", quote_text(str(folder)))
         if limits.memory is not None:
             self._set("memory_limit", quote_text(limits.memory))
         if limits.threads is not None:
@@ -114,16 +118,22 @@ class Hardened:
         return self.connection.cursor()
 
     def close(self) -> None:
+        """A forked child's copy closes nothing: the parent works on."""
+        if self._process != os.getpid():
+            return
         self.connection.close()
-        if self._remove is not None:
-            self._remove()
+        if self._own is not None:
+            self._own.close()
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: one reference too many, so that not even its end closes the database and removes its files."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
 
 
-def _spill_folder(given: Path | None) -> str:
+def _spill_folder(given: Path | None) -> Path:
     """It exists before the first row is spilled: DuckDB would make it then, and removes what it made while other threads
     still write."""
-    if given is None:
-        return tempfile.mkdtemp(prefix="dpsql-")
+    assert given is not None
     try:
         given.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -132,4 +142,16 @@ def _spill_folder(given: Path | None) -> str:
             code=312,
             fix="Name another folder, or none: a temporary one is then used.",
         ) from None
-    return str(given)
+    return given
+
+
+_HERE: weakref.WeakSet[Hardened] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for database in list(_HERE):
+        database.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)

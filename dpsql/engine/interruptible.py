@@ -16,7 +16,8 @@ _AGAIN_AFTER_SECONDS = 0.1
 
 
 def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
-    """work()'s result or exception. On Ctrl-C: `interrupt` until the work has ended, then KeyboardInterrupt.
+    """work()'s result or exception. On Ctrl-C: `interrupt` until the work has ended, then KeyboardInterrupt; the same for
+    whatever else a signal's handler raises here (SystemExit, of SIGTERM).
 
     Outside the main thread, where no signal arrives, it is just work().
     """
@@ -24,7 +25,8 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
         return work()
     outcome = _Outcome(work)
     thread = threading.Thread(target=outcome.find, daemon=True)
-    launched = interrupted = False
+    launched = False
+    stopped: BaseException | None = None
     while True:
         try:
             if not launched:
@@ -33,15 +35,15 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
             # An event of our own: an interrupted Thread.join takes the thread for ended (CPython 3.11). Never without a
             # time limit: a signal that comes just before the wait begins would be seen only after it.
             while not outcome.found.wait(_AGAIN_AFTER_SECONDS):
-                if interrupted:
+                if stopped is not None:
                     interrupt()  # again and again: one that comes between two statements is lost
             break
-        except KeyboardInterrupt:
+        except BaseException as signal:  # only a signal's handler raises here; raised again
             if outcome.claim():
                 raise  # it has not begun and never will: work is not left running with nobody waiting for it
-            interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
+            stopped = signal
+    if stopped is not None:
+        raise stopped
     return outcome.get()
 
 

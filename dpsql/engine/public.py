@@ -13,11 +13,12 @@ from dpsql.engine.failures import first_line
 from dpsql.engine.hardening import Limits
 from dpsql.engine.interruptible import interruptible
 from dpsql.engine.reader import Reader, relation
+from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import ArrowStream, Column, Source
 from dpsql.errors import SourceError
 
 
-class PublicReader:
+class PublicReader(Sealed):
     """Reads public tables for key sets, for fan-out counts and for loading into scratch."""
 
     def __init__(self, reader: Reader) -> None:

@@ -16,6 +16,7 @@ from dpsql.engine import csv_lines, files
 from dpsql.engine.failures import Failure, classify
 from dpsql.engine.hardening import Hardened, Limits
 from dpsql.engine.quoting import fold, quote_identifier, quote_list, quote_text
+from dpsql.engine.sealed import Sealed
 from dpsql.engine.snapshot import refuse, snapshot
 from dpsql.engine.sources import Column, Database, Files, Frame, Source
 from dpsql.errors import SourceError
@@ -28,7 +29,7 @@ def relation(table: str, *, row_number: bool = False) -> str:
     return f"{ROWS_SCHEMA if row_number else SCHEMA}.{quote_identifier(table)}"
 
 
-class Reader:
+class Reader(Sealed):
     """Opens every source, checks that each has a schema, then locks the connection."""
 
     def __init__(self, sources: Mapping[str, Source], limits: Limits) -> None:

@@ -26,16 +26,17 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.sealed import Sealed
 from dpsql.engine.snapshot import snapshot
 from dpsql.engine.sources import ArrowStream, Column, Columns
 from dpsql.engine.statements import is_one_select
-from dpsql.errors import Error, InterfaceError, InternalError, PostProcessingError, SqlError
+from dpsql.errors import Error, InterfaceError, InternalError, Interrupted, PostProcessingError, SqlError
 
 T = TypeVar("T")
 _RESULTS = "dpsql_results"
 
 
-class Scratch:
+class Scratch(Sealed):
     """An in-memory DuckDB for post-processing. Tables live in its schema main, by the names they are loaded under."""
 
     def __init__(
@@ -145,8 +146,10 @@ def _create(connection: duckdb.DuckDBPyConnection, table: str, sql: str) -> tupl
 
 def _failed(kind: type[Error], code: int, error: BaseException) -> Error:
     match classify(error):
+        case Failure.INTERRUPTED if isinstance(error, KeyboardInterrupt):
+            return Interrupted("the query was interrupted")
         case Failure.INTERRUPTED:
-            return PostProcessingError("the query was interrupted", code=503, fix="The released rows are kept.")
+            return PostProcessingError("the query was interrupted", code=503)
         case Failure.OUT_OF_MEMORY:
             return PostProcessingError("finishing the result needed more memory than it may use", code=504)
         case _:

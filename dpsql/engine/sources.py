@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from dpsql.engine.sealed import Sealed
+
 Array = np.ndarray[Any, np.dtype[Any]]  # a numpy.ma.MaskedArray is one
 Columns = Mapping[str, Array]
 
@@ -48,8 +50,8 @@ class Database:
     table: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Frame(Sealed):
     """A frame in memory: pandas, polars, pyarrow, a DuckDB relation, anything with __arrow_c_stream__, or a mapping
     of names to arrays. It is copied when the vault opens; later changes to it are not seen."""
 

@@ -21,15 +21,16 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
+from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import Array, ArrowStream, Column, Columns, Source
 from dpsql.engine.statements import is_one_select
-from dpsql.errors import ExecutionError, InterfaceError, InternalError
+from dpsql.errors import ExecutionError, InterfaceError, InternalError, Interrupted
 
 OwnerLog = Callable[[str], None]
 Described = tuple[str, str, bool]  # a column's name, its type, whether it may be NULL
 
 
-class Vault:
+class Vault(Sealed):
     """Private tables behind one hardened connection. Runs may overlap: each has a cursor of its own."""
 
     def __init__(self, reader: Reader, owner_log: OwnerLog | None) -> None:
@@ -81,6 +82,7 @@ class Vault:
         interrupted (Ctrl-C too; the vault stays usable), 504 when memory or disk ran out.
         """
         failure: Failure | None = None
+        by_signal = False
         found: dict[str, Array] = {}
         wrong = ""
         with self._guard:
@@ -94,12 +96,12 @@ class Vault:
             if self._reader.state() != before:  # a statement may read its rows twice: they must be the same
                 failure, found = Failure.CHANGED, {}
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
-            failure = classify(error)
+            failure, by_signal = classify(error), isinstance(error, KeyboardInterrupt)
             self._tell_owner(error)
         finally:
             self._forget(cursor)
         if failure is not None:
-            raise _opaque(failure)
+            raise Interrupted("the query was interrupted") if by_signal else _opaque(failure)
         if wrong:
             raise InternalError(wrong)
         return found
@@ -132,9 +134,6 @@ class Vault:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return "<dpsql vault>"
 
 
 def _answer(
@@ -201,9 +200,7 @@ def _exact(values: Array, type_: str) -> Array:
 def _opaque(failure: Failure) -> ExecutionError:
     match failure:
         case Failure.INTERRUPTED:
-            return ExecutionError(
-                "the query was interrupted", code=503, fix="Its charge stays; run it again if needed."
-            )
+            return ExecutionError("the query was interrupted", code=503)
         case Failure.CHANGED:
             return ExecutionError(
                 "a source's files were written to while the query ran",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.connection import Amountlike, Budget, budget_of
 from dpsql.errors import InterfaceError
@@ -25,6 +26,7 @@ from dpsql.frames.root import Root, from_keywords, from_metadata, joined
 from dpsql.frames.statistics import described
 from dpsql.frames.unseen import Unseen
 from dpsql.query import Parameters
+from dpsql.session import Session
 from dpsql.sql.options import OPTIONS
 from dpsql.statements import execute, explain
 
@@ -51,6 +53,7 @@ class PrivateFrame(Asking, Unseen):
     _options: Mapping[str, object]
     _explaining: bool
 
+    @boundary
     def __init__(
         self,
         data: object,
@@ -110,6 +113,10 @@ class PrivateFrame(Asking, Unseen):
     def _set(self, root: Root, relation: Relation, options: Mapping[str, object], explaining: bool) -> None:
         self._root, self._relation, self._options, self._explaining = root, relation, options, explaining
 
+    @property
+    def _session(self) -> Session:
+        return self._root.session
+
     def _but(
         self,
         *,
@@ -130,6 +137,7 @@ class PrivateFrame(Asking, Unseen):
 
     # Questions --------------------------------------------------------------------------------------------------
 
+    @answering
     def sql(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Result:
         """Any query over the name df (the whole frame, as it was handed over or as filtered and assigned since)."""
         with pointed(self._relation.given, sql=sql):
@@ -137,6 +145,7 @@ class PrivateFrame(Asking, Unseen):
             check_answers(asked, parameters)
             return Result(execute(self._root.session, asked, parameters, query_id=query_id))
 
+    @answering
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
         """What a question would do and cost: free, and nothing private is read.
 
@@ -171,6 +180,7 @@ class PrivateFrame(Asking, Unseen):
         return self._asked_with(epsilon, delta)._describe([(column, words.name(column)) for column in chosen])
 
     @property
+    @boundary
     def budget(self) -> Budget:
         """.total, .spent and .left, each with .epsilon and .delta."""
         ledger = self._root.session.ledger
@@ -191,6 +201,7 @@ class PrivateFrame(Asking, Unseen):
         computed = {made: self._sql_of(given(self) if callable(given) else given) for made, given in columns.items()}
         return self._but(relation=self._relation.assigned(computed))
 
+    @boundary
     def merge(
         self,
         right: object,
@@ -287,6 +298,7 @@ class PrivateFrame(Asking, Unseen):
 
     # How a question is asked --------------------------------------------------------------------------------------
 
+    @answering
     def _result(self, sql: str, given: Sequence[str] = ()) -> Result:
         """given: the user's own expressions in it, besides those of the relation."""
         asked = self._with_options(sql)

@@ -11,6 +11,7 @@ from dpsql.catalog.limits import LIMIT_MEANING
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.dbapi.connection import Amountlike, exact_option
+from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError
 from dpsql.frames.describing import TABLE, budget_of, described
 from dpsql.frames.relation import Base, Relation
@@ -20,8 +21,8 @@ from dpsql.user_tables import load_frame
 Metadata = str | Path | Mapping[str, object] | Catalog
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Root:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Root(Sealed):
     """table: the one the frame is. data: the private frames by table. public: the public ones merged so far.
 
     metadata: as given (for keywords: the catalog they describe); another frame of it can be joined.

@@ -71,6 +71,11 @@ def section(topic: str, heading: str) -> str:
     return ""
 
 
+def title(code: str) -> str:
+    """What an error code is about, in a few words: `there is no such column`."""
+    return section("errors", code).partition("\n")[0].removeprefix(f"## {code}").strip() or "an error"
+
+
 def command_section(name: str) -> str:
     """The `--help` of a command."""
     text = (HERE / "commands.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from dpsql.dbapi import Connection, connect
 from dpsql.errors import Error, InterfaceError
 from dpsql.frames import PrivateFrame
 
-_TEXTS = ("analyst", "ledger", "source", "memory_limit", "epsilon", "delta", "budget")
+_TEXTS = ("analyst", "ledger", "temp_folder", "source", "memory_limit", "epsilon", "delta", "budget")
 
 
 class Magic:

@@ -30,7 +30,7 @@ _TYPES: dict[Kind, type[TypeEngine[Any]]] = {
     Kind.TEXT: types.VARCHAR,
 }
 _NUMBERS = ("epsilon", "delta", "budget")
-_TEXTS = ("analyst", "ledger", "source", "memory_limit")
+_TEXTS = ("analyst", "ledger", "temp_folder", "source", "memory_limit")
 
 
 def column_type(type_: Type) -> TypeEngine[Any]:
@@ -104,7 +104,7 @@ class DpsqlDialect(default.DefaultDialect):
         return dpsql
 
     def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
-        """The path of the catalog; epsilon, delta, analyst, ledger, source, budget, memory_limit, threads as a query."""
+        """The path of the catalog; what else connect() takes (epsilon, analyst, source, temp_folder, …) as a query."""
         if url.host or url.username or url.password or url.port:
             raise InterfaceError("the URL names a host", code=605, fix="Write dpsql:///path/to/metadata.yaml.")
         if not url.database:

@@ -65,6 +65,8 @@ class CatalogCompleter(Completer):
         if begun is None:
             yield from completions(name, (Offer(spelling, o.doc) for o in OWN for spelling in o.names))
         elif found is not None and "FILE" in found.takes:
+            if self._shell.restricted:
+                return
             yield from self._paths.get_completions(Document(begun), event)
         elif found is not None:
             offers: dict[str, Iterable[Offer]] = {

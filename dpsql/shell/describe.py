@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec, fold
+from dpsql.errors import InterfaceError
 from dpsql.explanation import bounds_text
 from dpsql.plan.dialects.literals import identifier
 from dpsql.sql.bind.scope import unknown_table
@@ -85,4 +86,8 @@ def functions(word: str = "") -> str:
     listed = [(a.signature, a.doc) for a in AGGREGATES] + [(f.signature, f.doc) for f in FUNCTIONS.values()]
     found = [(s, d) for s, d in listed if word.lower() in f"{s} {d}".lower()]
     width = min(40, max((len(signature) for signature, _ in found), default=0))
-    return "\n".join(f"{signature.ljust(width)}  {doc}" for signature, doc in found) or f'nothing has "{word}" in it'
+    if not found:
+        raise InterfaceError(
+            f'nothing has "{word[:40]}" in it', code=625, fix="`.functions` alone lists every function and aggregate."
+        )
+    return "\n".join(f"{signature.ljust(width)}  {doc}" for signature, doc in found)

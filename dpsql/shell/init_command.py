@@ -106,7 +106,9 @@ def only_table(source: Path) -> str:
 
 def _create(path: Path, text: str) -> None:
     from dpsql.errors import InterfaceError
+    from dpsql.file_access import permitted
 
+    permitted(path, "write")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

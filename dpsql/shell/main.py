@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,15 +20,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dpsql {__version__}")
         return 0
     try:
-        return _run(given)
+        with _signals():
+            return _run(given)
     except BrokenPipeError:  # `dpsql … | head`: whoever read has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
+@contextmanager
+def _signals() -> Iterator[None]:
+    """SIGTERM, SIGHUP and SIGQUIT end the command as an exit does: temporary folders are removed, files are closed, and no
+    core is dumped, which would be the process's memory in a file."""
+    before: dict[int, Any] = {}
+
+    def leave(number: int, frame: object) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)  # whoever cleans up is not to be interrupted at it
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # Windows has no SIGHUP; a process started by nohup ignores it
+        number = getattr(signal, name, None)
+        if (
+            number is not None
+            and threading.current_thread() is threading.main_thread()
+            and signal.getsignal(number) == signal.SIG_DFL
+        ):
+            before[number] = signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _run(given: list[str]) -> int:
     import click
 
+    from dpsql.errors import Error
     from dpsql.shell import voice
     from dpsql.shell.commands import root
 
@@ -44,6 +76,8 @@ def _run(given: list[str]) -> int:
     except click.ClickException as problem:
         at = getattr(problem, "ctx", None)
         return voice.usage(problem.format_message(), "dpsql" if at is None else at.command_path)
+    except Error as error:  # before KeyboardInterrupt: an interrupted query is both, and says what it cost
+        return voice.fail(error)
     except (click.Abort, KeyboardInterrupt):
         return voice.fail(KeyboardInterrupt())
     except BrokenPipeError:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpsql.errors import CatalogError, InterfaceError, Problem
 from dpsql.shell.voice import did_you_mean, warn
-
-if TYPE_CHECKING:
-    from dpsql.catalog.model import Catalog, TableSpec
 
 CATALOG_ENDINGS = (".yaml", ".yml")
 DATA_ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".duckdb", ".ddb", ".db", ".json", ".xlsx")
@@ -33,6 +30,8 @@ def connection_of(metadata: str, given: Mapping[str, Any]) -> Iterator[Any]:
         delta=given.get("delta"),
         budget=budget_of(given.get("budget")),
         ledger=given.get("ledger"),
+        temp_folder=given.get("temp_folder"),
+        restricted=bool(given.get("restricted")),
         memory_limit=given.get("memory_limit"),
         threads=given.get("threads"),
     )
@@ -86,31 +85,6 @@ def check_path(metadata: str) -> None:
     )
     fix = did_you_mean(metadata, near).strip() or (f"There are {', '.join(near[:5])}." if near else "Check the path.")
     raise CatalogError([Problem(metadata, what, fix)])
-
-
-def belongs_to(catalog: Catalog, path: Path) -> bool:
-    """Whether this is the catalog's own file, its ledger, or (inside) a source of its tables: nothing to write over."""
-    from dpsql.catalog_ledger import ledger_path_of
-
-    target = path.expanduser().resolve()
-    own = [catalog.path, ledger_path_of(catalog), *(place for table in catalog.tables for place in _places(table))]
-    return any(
-        target == one or one in target.parents or target.match(str(one))
-        for one in (place.resolve() for place in own if place is not None)
-    )
-
-
-def _places(table: TableSpec) -> Sequence[Path]:
-    """The paths and globs of a table's source."""
-    from dpsql.catalog.model import DatabaseSource, FileSource
-
-    match table.source:
-        case FileSource(paths=paths):
-            return paths
-        case DatabaseSource(database=database):
-            return (database,)
-        case None:
-            return ()
 
 
 def ledger_path(place: str) -> Path:

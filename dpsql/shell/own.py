@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import InterfaceError
+from dpsql.file_access import restricted_error
 from dpsql.shell import describe
 from dpsql.shell.output import BY_NAME, mode_named
 from dpsql.shell.shell import Shell
@@ -122,8 +123,16 @@ def _switch(argument: str, now: bool) -> bool:
 
 
 def _output(shell: Shell, argument: str) -> None:
-    shell.results.to(Path(_unquoted(argument)).expanduser() if argument and argument != "stdout" else None)
+    shell.results.to(expanded(argument) if argument and argument != "stdout" else None)
     say("results go to " + (str(shell.results.path) if shell.results.path else "the terminal"))
+
+
+def expanded(argument: str) -> Path:
+    """A path as it is typed: in quotes or not, ~ for one's own folder."""
+    try:
+        return Path(_unquoted(argument)).expanduser()
+    except RuntimeError:  # of a user that there is not
+        raise InterfaceError(f"{argument[:40]!r} is nobody's folder", code=622, fix="Name a file.") from None
 
 
 def _read(shell: Shell, argument: str) -> None:
@@ -131,11 +140,15 @@ def _read(shell: Shell, argument: str) -> None:
 
     if not argument:
         raise InterfaceError("which file?", code=620, fix="Write .read FILE.")
-    path = Path(_unquoted(argument)).expanduser()
-    run_text(shell, read_file(path), name=str(path))
+    path = expanded(argument)
+    run_text(shell, read_file(path, restricted=shell.restricted), name=str(path))
 
 
 def _edit(shell: Shell, argument: str) -> None:
+    if shell.restricted:
+        raise restricted_error("no editor is started here")
+    if shell.depth:
+        raise InterfaceError("a file starts no editor", code=620, fix="Type \\e at a prompt.")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         path = Path(folder) / "query.sql"

@@ -51,7 +51,7 @@ def show(place: str, mode: str | None, output: Path | None) -> int:
     with ledger_of(place, begin=True) as ledger:
         rows = balance_table.rows(ledger.account, ledger.balance())
         names = balance_table.columns(ledger.account)
-    _write(names, rows, mode, output)
+    _write(names, rows, mode, output, place)
     return Exit.OK
 
 
@@ -75,7 +75,7 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
     with ledger_of(place, begin=True) as ledger:
         found = spending.report(ledger, tight_delta=_exact(tight))
     if form == "json":
-        _put(json.dumps(found.to_dict(), indent=1, ensure_ascii=False), output)
+        _put(json.dumps(found.to_dict(), indent=1, ensure_ascii=False), output, place)
         return Exit.OK
     zcdp = found.accounting == "zcdp"
     rows = [
@@ -94,7 +94,7 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
     ]
     amounts = ("epsilon", "delta", "rho") if zcdp else ("epsilon", "delta")
     names = ("analyst", "plan", "tables", "measured", "charges", "released", *amounts)
-    _write(names, rows, mode, output)
+    _write(names, rows, mode, output, place)
     if found.tight is not None:
         say(f"tight total: ε = {found.tight.epsilon:.6g}, δ = {found.tight.delta:.6g}; {found.tight.label}")
     return Exit.OK
@@ -169,11 +169,11 @@ def releases(place: str, analyst: str | None, form: str | None, mode: str | None
     with ledger_of(place) as ledger:
         found = [one for one in table.releases(ledger.rows()) if analyst is None or one.analyst == analyst]
     if form == "markdown":
-        _put(table.as_markdown(found).removesuffix("\n"), output)
+        _put(table.as_markdown(found).removesuffix("\n"), output, place)
     elif form == "json":
-        _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output)
+        _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output, place)
     else:
-        _write(RELEASE_COLUMNS, [_release_row(one) for one in found], mode, output)
+        _write(RELEASE_COLUMNS, [_release_row(one) for one in found], mode, output, place)
     return Exit.OK
 
 
@@ -214,15 +214,33 @@ def export(place: str, output: Path | None) -> int:
     """Everything but the released rows, as JSON, with the hashes to check it by."""
     with ledger_of(place) as opened:
         text = json.dumps(opened.export(), indent=1, ensure_ascii=False)
-    _put(text, output)
+    _put(text, output, place)
     return Exit.OK
 
 
-def _put(text: str, output: Path | None) -> None:
+def _put(text: str, output: Path | None, place: str) -> None:
+    from dpsql.file_access import write_text
+
     if output is None:
         print(text)
     else:
-        output.write_text(text + "\n", encoding="utf-8")
+        with _belonging_to(place):
+            write_text(output, text + "\n")
+
+
+@contextmanager
+def _belonging_to(place: str) -> Iterator[None]:
+    """While its reports are written, nothing of the ledger and of its metadata is written over."""
+    from dpsql.belongings import Belongings, Family, of_catalog
+    from dpsql.catalog.load import load
+    from dpsql.shell.opening import ledger_path
+
+    path = ledger_path(place)
+    kept = Belongings([Family(path)] if path == Path(place) else of_catalog(load(place)))
+    try:
+        yield
+    finally:
+        kept.close()
 
 
 @click.command(context_settings=CONTEXT)
@@ -277,10 +295,16 @@ def _exact(text: str | None) -> Fraction | None:
     return value
 
 
-def _write(names: tuple[str, ...], rows: Sequence[tuple[Any, ...]], mode: str | None, output: Path | None) -> None:
+def _write(
+    names: tuple[str, ...], rows: Sequence[tuple[Any, ...]], mode: str | None, output: Path | None, place: str
+) -> None:
     from dpsql.shell.output import mode_named
     from dpsql.shell.results import Results
 
-    results = Results(mode=None if mode is None else mode_named(mode), path=output)
-    results.check()
-    results.write(results.plain_page(names, rows))
+    with _belonging_to(place):
+        results = Results(mode=None if mode is None else mode_named(mode), path=output)
+        try:
+            results.check()
+            results.write(results.plain_page(names, rows))
+        finally:
+            results.close()

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpsql.errors import Error
+from dpsql.errors import Error, InterfaceError
+from dpsql.file_access import permitted
 from dpsql.shell.batch import run_item
 from dpsql.shell.own import Edit, Quit
 from dpsql.shell.script import complete, items_of
@@ -34,10 +35,10 @@ def loop(shell: Shell, read_line: ReadLine) -> None:
             begun = edit.text
         except (Quit, EOFError):
             return
+        except Error as error:  # before KeyboardInterrupt: an interrupted query is both, and says what it cost
+            fail(error)
         except KeyboardInterrupt:
             begun = ""
-        except Error as error:
-            fail(error)
         except BrokenPipeError:
             raise
         except Exception as error:  # a bug must not cost the user the session
@@ -59,14 +60,15 @@ def welcome(shell: Shell) -> None:
     hint("A statement ends with ; — .help lists the commands, Tab completes, EXPLAIN costs nothing.")
 
 
-def history_path() -> Path | None:
-    """$XDG_STATE_HOME/dpsql/history, readable by its owner alone; None where it cannot be kept."""
+def history_path(*, restricted: bool = False) -> Path | None:
+    """$XDG_STATE_HOME/dpsql/history, readable by its owner alone; None where it cannot, or may not, be kept."""
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    path = Path(state).expanduser() / "dpsql" / "history"
     try:
+        path = Path(state).expanduser() / "dpsql" / "history"
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
-    except OSError:
+        place = permitted(path, "write", restricted=restricted)
+        os.close(os.open(place, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+    except (OSError, RuntimeError, InterfaceError):
         return None
     return path
 
@@ -83,7 +85,7 @@ def terminal_reader(shell: Shell, **session_arguments: Any) -> ReadLine:
 
     from dpsql.shell.completion import CatalogCompleter
 
-    path = history_path()
+    path = history_path(restricted=shell.restricted)
     history: History = InMemoryHistory() if path is None else FileHistory(str(path))
     session: PromptSession[str] = PromptSession(
         multiline=True,

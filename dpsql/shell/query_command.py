@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, is_terminal, usage
+from dpsql.shell.voice import Exit, is_terminal, say, usage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,7 +27,9 @@ CONNECTING = (
     click.option("--epsilon", metavar="NUMBER", help="ε of each query that does not say."),
     click.option("--delta", metavar="NUMBER", help="δ of each query that does not say."),
     click.option("--budget", metavar="NUMBER", help="The total ε, for metadata that has no budget (SmartNoise's)."),
-    click.option("--ledger", metavar="FILE", help="The ledger, where the metadata does not say."),
+    click.option("--ledger", metavar="FILE", hidden=True, help="The ledger; it is the metadata's to say where it is."),
+    click.option("--temp-folder", metavar="FOLDER", help="Where rows that do not fit into memory are written down."),
+    click.option("--restricted", is_flag=True, help="No files, no editor, no scripts; see `dpsql help owners`."),
     click.option("--memory-limit", metavar="SIZE", help="Memory the engine may use, such as 4GB."),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads the engine may use."),
 )
@@ -42,6 +47,7 @@ RUNNING = (
     click.option("--confirm-above", metavar="EPSILON", help="Ask before a query that costs more than this."),
     click.option("--yes", is_flag=True, help="Answer yes to what --confirm-above asks."),
     click.option("--timing", is_flag=True, help="Say how long each statement took."),
+    click.option("--print-head", is_flag=True, help="At the end say the ledger's head, to keep it elsewhere."),
 )
 
 
@@ -77,7 +83,6 @@ def query(metadata: str | None, **given: Any) -> int:
 
 def converse(connection: Any, given: dict[str, Any]) -> int:
     """The conversation of one connection: a script's, or a person's at a prompt."""
-    from dpsql.shell.opening import belongs_to
     from dpsql.shell.output import BY_NAME
     from dpsql.shell.prompt import ask_on_terminal, loop, terminal_reader, welcome
     from dpsql.shell.results import Results
@@ -85,11 +90,7 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
 
     shell = Shell(
         connection=connection,
-        results=Results(
-            mode=BY_NAME.get(given["mode"] or ""),
-            path=given["output"],
-            kept=lambda path: belongs_to(connection.catalog, path),
-        ),
+        results=Results(mode=BY_NAME.get(given["mode"] or ""), path=given["output"], restricted=connection.restricted),
         quiet=given["quiet"],
         timing=given["timing"],
         dry_run=given["dry_run"],
@@ -99,11 +100,17 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
         shell.ask = lambda question: True
     elif at_terminal:
         shell.ask = ask_on_terminal
-    if given["command"] or given["files"] or not at_terminal:
-        _script(shell, given)
-    else:
-        welcome(shell)
-        loop(shell, terminal_reader(shell))
+    try:
+        with _staying(connection.restricted):
+            if given["command"] or given["files"] or not at_terminal:
+                _script(shell, given)
+            else:
+                welcome(shell)
+                loop(shell, terminal_reader(shell))
+    finally:
+        shell.results.close()
+        if given.get("print_head"):
+            say(f"head {connection.ledger_head}")
     if shell.dry_run:
         shell.say_dry_run()
     return Exit.OK
@@ -114,12 +121,30 @@ def _script(shell: Any, given: dict[str, Any]) -> None:
     from dpsql.shell.own import Quit
 
     texts = [(text, "") for text in given["command"]]
-    texts += [(read_file(Path(file)), file) for file in given["files"]]
+    texts += [(read_file(Path(file), restricted=shell.restricted), _named(file)) for file in given["files"]]
     try:
         for text, name in texts or [(sys.stdin.read(), "")]:
             run_text(shell, text, name=name)
     except Quit:
         return
+
+
+@contextmanager
+def _staying(restricted: bool) -> Iterator[None]:
+    """Ctrl-Z does not leave a restricted shell for the one that started it."""
+    if not restricted or not hasattr(signal, "SIGTSTP") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTSTP, before)
+
+
+def _named(file: str) -> str:
+    """What stdin brings was typed by whoever sees the messages."""
+    return "" if file == "-" else file
 
 
 @click.command(context_settings=CONTEXT)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from dpsql.errors import InterfaceError
+from dpsql.file_access import NewFile
 from dpsql.result import NO_INTERVALS, Privacy
 from dpsql.shell.output import BY_NAME, Mode, Page, mode_of_file
 from dpsql.shell.output.model import Row
@@ -23,55 +24,50 @@ class Results:
     apart: a blank line between two results for people; not at a prompt, which keeps them apart by itself.
     """
 
-    def __init__(
-        self, *, mode: Mode | None = None, path: Path | None = None, kept: Callable[[Path], bool] = lambda path: False
-    ) -> None:
-        """kept: whether a path must not be written over: the metadata, its ledger, the data."""
+    def __init__(self, *, mode: Mode | None = None, path: Path | None = None, restricted: bool = False) -> None:
+        """restricted: no files."""
         self.mode = mode
-        self._kept = kept
-        self._path: Path | None = None
+        self._restricted = restricted
+        self._file: NewFile | None = None
         self.apart = True
         self._written = 0
         self.to(path)
 
     def to(self, path: Path | None) -> None:
-        """From now on into this file, begun anew; None: to standard output."""
-        if path is not None:
-            if self._kept(path):
-                raise InterfaceError(
-                    f"{path} is the metadata, its ledger or its data", code=622, fix="Name another file."
-                )
-            try:
-                path.write_bytes(b"")
-            except OSError as error:
-                raise InterfaceError(
-                    f"{path} cannot be written: {error.strerror}", code=622, fix="Name another file."
-                ) from None
-        self._path, self._written = path, 0
+        """From now on into this file, begun anew with the first result; None: to standard output."""
+        new = None if path is None else NewFile(path, restricted=self._restricted)
+        self.close()
+        self._file, self._written = new, 0
+
+    def close(self) -> None:
+        """What was written stays; a file that nothing was written to is not begun."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
     @property
     def path(self) -> Path | None:
-        return self._path
+        return None if self._file is None else self._file.path
 
     @property
     def chosen(self) -> Mode:
         if self.mode is not None:
             return self.mode
-        if self._path is not None:
-            return mode_of_file(self._path) or BY_NAME["csv"]
+        if self.path is not None:
+            return mode_of_file(self.path) or BY_NAME["csv"]
         return BY_NAME["table" if is_terminal(sys.stdout) else "csv"]
 
     @property
     def _in_passing(self) -> bool:
         """Nobody said how or whereto."""
-        return self.mode is None and self._path is None
+        return self.mode is None and self.path is None
 
     def check(self) -> None:
         """Whether a result could be written now: asked before a query is charged."""
         mode = self.chosen
         if mode.write_bytes is None:
             return
-        if self._path is None and is_terminal(sys.stdout):
+        if self.path is None and is_terminal(sys.stdout):
             raise InterfaceError(
                 f"{mode.name} cannot be shown on a terminal", code=621, fix="Give a file: -o FILE, or .output FILE."
             )
@@ -87,7 +83,7 @@ class Results:
                 mode.write_bytes(page, out_bytes)
         elif mode.write is not None:
             with self._text() as out:
-                if mode.for_people and self._written and (self.apart or self._path):
+                if mode.for_people and self._written and (self.apart or self.path):
                     out.write("\n")
                 if page.text and (mode.name == "table" or self._in_passing):
                     out.writelines(f"{row[0]}\n" for row in page.rows)
@@ -103,21 +99,23 @@ class Results:
 
     @contextmanager
     def _text(self) -> Iterator[TextIO]:
-        if self._path is None:
+        if self._file is None:
             yield sys.stdout
             sys.stdout.flush()
         else:
-            with self._path.open("a", encoding="utf-8", newline="") as file:
+            with self._file.text() as file:
                 yield file
+            self._file.place()
 
     @contextmanager
     def _bytes(self) -> Iterator[BinaryIO]:
-        if self._path is None:
+        if self._file is None:
             yield cast(BinaryIO, sys.stdout.buffer)
             sys.stdout.flush()
         else:
-            with self._path.open("ab") as file:
+            with self._file.binary() as file:
                 yield file
+            self._file.place()
 
     def page(self, cursor: Any, privacy: Privacy | None, *, text: bool = False) -> Page:
         """A cursor's rows, ready for a mode."""
@@ -130,7 +128,7 @@ class Results:
 
     def plain_page(self, names: tuple[str, ...], rows: Sequence[Row]) -> Page:
         """Rows of our own, ready for a mode."""
-        here = self._path is None and is_terminal(sys.stdout)
+        here = self.path is None and is_terminal(sys.stdout)
         return Page(
             names=names,
             rows=rows,

@@ -27,7 +27,7 @@ Ask = Callable[[str], bool]
 @dataclass(slots=True, kw_only=True)
 class Shell:
     """ask: how to get a yes before a large charge; None where nobody can be asked. quiet: say nothing about results.
-    dry_run: queries are explained, not run."""
+    dry_run: queries are explained, not run. depth: of files that read files."""
 
     connection: Connection[Any]
     results: Results
@@ -38,6 +38,7 @@ class Shell:
     last_sql: str = ""
     last_privacy: Privacy | None = None
     would_cost: float = 0.0
+    depth: int = 0
 
     def run(self, sql: str) -> None:
         """One statement, with its result written and its cost said. Raises dpsql's errors."""
@@ -73,6 +74,10 @@ class Shell:
                 hint(line)
             if cursor.description is not None and self.results.path is not None:
                 hint(f"written to {self.results.path}")
+
+    @property
+    def restricted(self) -> bool:
+        return bool(self.connection.restricted)
 
     @property
     def left(self) -> CostReport:

@@ -87,10 +87,10 @@ def fail(error: BaseException) -> Exit:
     """Say what went wrong; answers the exit code."""
     code = exit_code(error)
     match error:
-        case KeyboardInterrupt():
-            say("interrupted")
         case errors.Error():
             _fail_with_code(str(error))
+        case KeyboardInterrupt():
+            say("interrupted")
         case _:
             say(bug(error))
     return code

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 import random
 import traceback
+import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -105,8 +112,12 @@ FAILING = (
 
 
 def said(error: BaseException) -> str:
-    """All an exception tells: itself, its chain, its attributes."""
+    """All an exception tells: itself, its chain, its attributes, and the variables of every frame below the test's own."""
     found = "".join(traceback.format_exception(error))
+    below = error.__traceback__
+    while below is not None and below.tb_frame.f_code.co_filename == __file__:
+        below = below.tb_next
+    found += "".join(traceback.TracebackException(type(error), error, below, capture_locals=True).format())
     while error is not None:
         found += repr(error) + str(error) + repr(getattr(error, "__dict__", "")) + repr(error.args)
         error = error.__cause__ or error.__context__  # type: ignore[assignment]  # the end of the chain is None
@@ -173,6 +184,183 @@ def test_plans_say_nothing_of_the_data(owned: Path) -> None:
         cursor = connection.execute("SELECT n, COUNT(*), AVG(x) FROM t GROUP BY n")
         check_silent(repr(cursor) + repr(cursor.privacy) + str(cursor.description) + repr(cursor.fetchall()))
         check_silent(str(connection.explain("SELECT n, COUNT(*) FROM t GROUP BY n").to_dict()))
+
+
+# --- what prints locals, attributes or objects: a logger, a notebook, a service that collects errors (S6)
+
+
+def frame_of(form: str) -> Any:
+    """The sentinel's rows as a frame of some library, whose own repr shows them."""
+    columns = {
+        "u": [NUMBER, 2, 3],
+        "k": [SENTINEL, "a", "b"],
+        "n": [SENTINEL, SENTINEL, "c"],
+        "x": [4711.4711, 1.0, 2.0],
+    }
+    columns |= {"i": [NUMBER, 1, 2], "d": [SENTINEL, "2020-01-01", None]}
+    match form:
+        case "pandas":
+            return pandas.DataFrame(columns)
+        case "polars":
+            return polars.DataFrame(columns)
+        case "arrow":
+            return pa.table(columns)
+        case _:
+            return {name: np.array(values, dtype=object if name == "d" else None) for name, values in columns.items()}
+
+
+FORMS = ("pandas", "polars", "arrow", "dict")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_variable_of_ours_shows_a_frame_that_was_given(owned: Path, form: str) -> None:
+    """Through the driver: what is refused, what fails to open, what the budget does not allow, what is closed."""
+    given = frame_of(form)
+    with dpsql.connect(owned, source={"t": given}) as connection:
+        for sql in FAILING:
+            with pytest.raises(dpsql.Error) as caught:
+                connection.execute(sql).fetchall()
+            check_silent(said(caught.value))
+        for ask in (connection.explain, connection.cost, connection.would_charge, connection.cursor().execute):
+            with pytest.raises(dpsql.Error) as caught:
+                ask("SELECT SUM(i) FROM t")
+            check_silent(said(caught.value))
+        check_silent(repr(connection._session) + repr(vars(connection)) + repr(connection._session.overrides))
+    for options in ({"ledger": "x"}, {"budget": 1}, {"epsilon": -1}, {"restricted": True}, {"nix": given}):
+        with pytest.raises((dpsql.Error, TypeError)) as refused:
+            dpsql.connect(owned, source={"t": given}, **options)
+        check_silent(said(refused.value))
+    for wrong in ({"nix": given, "t": given}, [given], {"t": [given]}, {"t": {"u": given}}):
+        with pytest.raises(dpsql.Error) as caught, dpsql.connect(owned, source=wrong) as connection:
+            connection.execute(COUNT)
+        check_silent(said(caught.value))
+
+
+COUNT = "SELECT COUNT(*) AS n FROM t"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_variable_of_ours_shows_a_private_frames_rows(form: str) -> None:
+    given = frame_of(form)
+    keywords = {"unit": "u", "bounds": {"x": (0, 10)}, "rows_per_unit": 1, "budget": 1_000, "epsilon": 1}
+    for wrong in ({"unit": "nix"}, {"bounds": {"nix": (0, 1)}}, {"keys": {"x": object()}}, {"types": {"x": "nix"}},
+                  {"budget": -1}, {"epsilon": "nix"}, {"rows_per_unit": 0}):  # fmt: skip
+        with pytest.raises((dpsql.Error, TypeError)) as refused:
+            dpsql.PrivateFrame(given, dataset=f"wrong {form}", **{**keywords, **wrong})
+        check_silent(said(refused.value))
+    frame = dpsql.PrivateFrame(given, dataset=f"sentinel {form}", **keywords)
+    asked: tuple[Callable[[], Any], ...] = (
+        lambda: frame.sql("SELECT n FROM df"),
+        lambda: frame.sql("SELECT SUM(nix) FROM df"),
+        lambda: frame.options(epsilon=10_000).count(),
+        lambda: frame["nix"],
+        lambda: frame["n"].mean(),
+        lambda: frame.filter("n ="),
+        lambda: frame.merge(given, on="nix"),
+        lambda: frame.explain(lambda df: df["n"].sum()),
+        lambda: frame.groupby("k").agg(m=("n", "mean")),
+        lambda: frame.count().nix,
+        lambda: pickle.dumps(frame),
+        lambda: pickle.dumps(frame._root),
+        lambda: copy.copy(frame._root),
+        lambda: copy.deepcopy(frame._root.session),
+        lambda: pickle.dumps(frame._root.session.overrides),
+        lambda: len(frame),
+    )
+    for ask in asked:
+        with pytest.raises((dpsql.Error, AttributeError, TypeError)) as refused:
+            ask()
+        check_silent(said(refused.value))
+    root = frame._root
+    check_silent(repr(frame) + repr(root) + repr(root.session) + repr(vars(frame)) + repr(root.session.overrides))
+    check_silent(repr(list(root.session.overrides.values())) + repr(root.session.vault()))
+
+
+class Stop(Exception):
+    """Something that nobody foresaw, at a place where exact totals are in variables."""
+
+
+@pytest.mark.parametrize("kind", [Stop, KeyboardInterrupt, dpsql.InternalError, MemoryError, AssertionError])
+@pytest.mark.parametrize("place", ["release", "encode", "vault_run", "decode"])
+def test_whatever_fails_inside_leaves_without_its_frames(
+    owned: Path, kind: type[BaseException], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a bug, and Ctrl-C, between the exact answer and the noise; and its words, which may quote a cell."""
+
+    def fail(*given: object, **named: object) -> None:
+        cell = f"the cell {SENTINEL}"
+        raise kind(cell if kind is not KeyboardInterrupt else "") from ValueError(cell)
+
+    with dpsql.connect(owned, source={"t": frame_of("pandas")}) as connection:
+        if place == "decode":  # of a run whose post-processing failed
+            monkeypatch.setattr("dpsql.query._finish", fail)
+            with pytest.raises(BaseException):  # noqa: B017 - whatever it is: the next lines are about the next run
+                connection.execute(COUNT)
+            monkeypatch.undo()
+        monkeypatch.setattr(f"dpsql.query.{place}", fail)
+        with pytest.raises(BaseException) as caught:
+            connection.execute(COUNT)
+        monkeypatch.undo()
+        if kind is not dpsql.InternalError:  # whose words are ours
+            check_silent(said(caught.value))
+        check_silent("".join(traceback.format_tb(caught.value.__traceback__)))
+        if kind is KeyboardInterrupt:
+            assert (
+                isinstance(caught.value, dpsql.Interrupted)
+                and "It cost ε = 1" in str(caught.value)
+                or place == "decode"
+            )
+        elif kind is not dpsql.InternalError:
+            assert isinstance(caught.value, dpsql.InternalError) and kind.__name__ in str(caught.value)
+        assert caught.value.__cause__ is None
+
+
+def test_the_frames_that_are_hidden_do_show_the_rows(owned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test would see them: with the boundary open, a variable of ours shows the frame."""
+    monkeypatch.setattr("dpsql.boundary.full_tracebacks", True)
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(owned, source={"t": frame_of("pandas")}, epsilon=-1)
+    assert SENTINEL in said(caught.value)
+
+
+def test_warnings_say_nothing(owned: Path, recwarn: pytest.WarningsRecorder, caplog: pytest.LogCaptureFixture) -> None:
+    warnings.simplefilter("always")
+    with caplog.at_level(logging.DEBUG):
+        for form in FORMS:
+            with dpsql.connect(owned, source={"t": frame_of(form)}) as connection:
+                connection.execute("SELECT k, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY k").fetchall()
+    check_silent(caplog.text + "".join(str(warning) for warning in recwarn))
+
+
+# --- Ctrl-C says what it cost (S10)
+
+
+@pytest.mark.parametrize(
+    ("place", "words", "cost"),
+    [
+        ("dpsql.query.check", "Nothing was charged", 0),
+        ("dpsql.query.plan_of", "Nothing was charged", 0),
+        ("dpsql.accounting.ledger.post", "or nothing", 0),
+        ("dpsql.query.vault_run", "which stays charged: nothing was released", 1),
+        ("dpsql.query._finish", "released rows are kept", 1),
+    ],
+)
+def test_ctrl_c_says_what_it_cost(
+    owned: Path, place: str, words: str, cost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    with dpsql.connect(owned) as connection:
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt) as caught:
+            patched.setattr(place, interrupted)
+            connection.execute(COUNT)
+        assert isinstance(caught.value, dpsql.Interrupted) and caught.value.code == "DPSQL-503"
+        assert words in str(caught.value) and ("kept" in str(caught.value)) == ("kept" in words)
+        assert connection.budget.spent.epsilon == cost
+        again = connection.execute(COUNT)
+        assert connection.budget.spent.epsilon == (cost if "kept" in words else cost + 1)
+        assert again.fetchall()
 
 
 PIECES = (

@@ -127,7 +127,7 @@ def test_a_full_disk_when_rows_are_stored(tmp_path: Path) -> None:
 
 
 def test_the_head_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The charge stays, the caller is told, the next change mends the head."""
+    """Nothing is charged that the head file could not announce; the caller is told."""
     path = tmp_path / "a.ledger"
     ledger = Ledger.open(path, ACCOUNT)
 
@@ -139,6 +139,7 @@ def test_the_head_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(LedgerError) as caught:
             ledger.reserve(charge())
     assert caught.value.code == "DPSQL-420"
+    assert ledger.balance().spent.epsilon == 0
     assert ledger.verify() is None
     ledger.reserve(charge())
     assert ledger.verify() is None

@@ -236,6 +236,33 @@ def test_an_old_copy_put_back_is_found_and_refused(path: Path, tmp_path: Path) -
     assert bad.row == len(entries(path)) + 1
 
 
+def test_a_head_that_is_put_back_alone_is_found_and_refused(path: Path) -> None:
+    """Every head there ever was, also that of the entry just before, and the one of an empty ledger."""
+    for entry in [None, *entries(path)[:-1]]:
+        text = f"0:{START}\n" if entry is None else f"{entry.n}:{entry.hash}\n"
+        head_of(path).write_text(text)
+        with pytest.raises(TamperedLedger, match="put back"):
+            Ledger.open(path, ACCOUNT)
+        assert "put back" in str(Ledger.verify_file(path)), text
+
+
+def test_a_crash_names_two_entries_and_no_third(path: Path) -> None:
+    """As a change that was killed leaves the head file: either name is the ledger's, an older one is not."""
+    last, before, older = entries(path)[-1], entries(path)[-2], entries(path)[-3]
+    line = "{0.n}:{0.hash}\n".format
+    head_of(path).write_text(line(last) + line(before))
+    assert Ledger.verify_file(path) is None
+    ledger = Ledger.open(path, ACCOUNT)
+    ledger.reserve(charge("1"))
+    assert head_of(path).read_text() == f"{ledger.head()}\n"
+    ledger.close()
+    head_of(path).write_text(line(before) + line(older))
+    assert found(path)
+    for text in (line(last), line(last) * 2, line(last) + line(before) + line(older), line(last) + "\n", ""):
+        head_of(path).write_text(text)
+        assert found(path), text
+
+
 def test_an_old_copy_with_its_old_head_does_not_match_what_the_owner_printed(path: Path, tmp_path: Path) -> None:
     """Both files lie in one folder: whoever puts back both is found by a head that was kept elsewhere."""
     old = copied(path, tmp_path / "yesterday")

@@ -17,7 +17,7 @@ import pytest
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.sources import Frame
 from dpsql.engine.vault import Vault
-from dpsql.errors import Error, ExecutionError, InterfaceError, InternalError
+from dpsql.errors import Error, ExecutionError, InterfaceError, InternalError, Interrupted
 
 SENTINEL = "sentinel-4b1d"
 LONG = "SELECT count(*) AS n FROM range(100000000) a, range(40) b WHERE (a.range * b.range) % 7 = 3"
@@ -144,7 +144,7 @@ def test_interrupt_from_a_thread(vault: Vault) -> None:
 def test_control_c(vault: Vault) -> None:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(ExecutionError) as caught:
+    with pytest.raises(Interrupted) as caught:
         vault.run(LONG)
     timer.join()
     assert caught.value.number == 503

@@ -24,8 +24,10 @@ from dpsql import errors
 from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import Cost
+from dpsql.belongings import Belongings, of_catalog
+from dpsql.file_access import permitted
 from dpsql.shell import voice
-from dpsql.shell.opening import belongs_to, ledger_path
+from dpsql.shell.opening import ledger_path
 from dpsql.shell.voice import Exit, exit_code
 from tests.unit.shell.conftest import Run
 
@@ -145,8 +147,8 @@ def test_results_never_go_over_the_data_its_metadata_or_its_ledger(run: Run, her
     run(HOSPITAL, "-q", "-c", BY_SPECIALTY)
     before = (here / path).read_bytes()
     done = run(HOSPITAL, "-o", path, "-c", "SELECT 1")
-    assert done.code == Exit.FAILED and "DPSQL-622" in done.err
-    assert "DPSQL-622" in run(HOSPITAL, "-c", f".output {path}").err
+    assert done.code == Exit.FAILED and "DPSQL-626" in done.err
+    assert "DPSQL-626" in run(HOSPITAL, "-c", f".output {path}").err
     assert (here / path).read_bytes() == before
     assert run(HOSPITAL, "-o", "data.csv", "-q", "-c", "SELECT 1").code == Exit.OK
 
@@ -159,9 +161,13 @@ def test_databases_folders_and_globs_are_data_too(here: Path) -> None:
         ("[../a.parquet, ../b.parquet]", "b.parquet"),
     ):
         (here / "metadata" / "other.yaml").write_text(text.replace("{}", source, 1))
-        catalog = dpsql.load_catalog(here / "metadata" / "other.yaml")
-        assert belongs_to(catalog, Path(inside)) and belongs_to(catalog, Path("metadata/other.yaml")), source
-        assert not belongs_to(catalog, Path("result.parquet"))
+        kept = Belongings(of_catalog(dpsql.load_catalog(here / "metadata" / "other.yaml")))
+        for path in (inside, "metadata/other.yaml"):
+            with pytest.raises(dpsql.InterfaceError, match="DPSQL-626"):
+                permitted(Path(path), "write")
+        assert permitted(Path("result.parquet"), "write") == here / "result.parquet"
+        kept.close()
+        assert permitted(Path(inside), "write"), source
 
 
 def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
@@ -369,6 +375,7 @@ def test_every_error_has_an_exit_code(kind: type[errors.Error]) -> None:
         "LedgerError": Exit.CANNOT_OPEN,
         "TamperedLedger": Exit.CANNOT_OPEN,
         "InternalError": Exit.BUG,
+        "Interrupted": Exit.INTERRUPTED,
     }
     error = kind.__new__(kind)
     error.number = kind.default_code
