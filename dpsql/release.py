@@ -19,6 +19,7 @@ from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.measurements import Choice, Counted, Histogram, TopGroups, shares
 from dpsql.plan.ready import AllRows, Listed, Ready
+from dpsql.plan.render.finish import column_names
 from dpsql.plan.stages import Draw, NoisyStage
 from dpsql.plan.transport import transported
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Question, VaultColumn, total
@@ -120,9 +121,8 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
         found = _answer_to(exact, j)
         if isinstance(one, TopGroups):
             continue
-        if found is None:  # nothing moves it
-            names = noised.columns(j)
-            columns |= {name: np.zeros(len(every), dtype=np.int64) for name in names}
+        if found is None:  # nothing moves it, or there is no group
+            columns |= {name: np.zeros(len(every), dtype=np.int64) for name in column_names(j, noised)}
         elif isinstance(one, Choice):
             chosen = choose_all(cells(found), every, one, noised.draw)
             columns |= dict(zip(noised.columns(j, len(one.answers)), chosen, strict=True))
@@ -142,9 +142,7 @@ def all_keys(stage: NoisyStage) -> Noisy:
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
     for j, noised in enumerate(stage.noised):
-        one = noised.measurement
-        names = noised.columns(j, len(one.answers)) if isinstance(one, Choice | Histogram) else noised.columns(j)
-        columns |= {name: np.zeros(count, dtype=np.int64) for name in names}
+        columns |= {name: np.zeros(count, dtype=np.int64) for name in column_names(j, noised)}
     return Noisy(stage=stage.number, columns=columns, rows=count)
 
 

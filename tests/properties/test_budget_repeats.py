@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from dpsql.plan.render.bounding import bounding
 
 import dpsql
 from dpsql.engine.vault import Vault
+from dpsql.plan.answers import answers
 from dpsql.plan.fingerprint import plan_fingerprint
+from dpsql.plan.ready import Listed, Ready, with_public_keys
+from dpsql.plan.render.selection import selecting
+from dpsql.plan.render.stage import statements
 from dpsql.plan.stages import ReleasePlan
 from dpsql.query import check, in_text, plan_of, read
 from dpsql.session import Session
@@ -43,10 +47,16 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
 
     told: list[object] = [plan.cost]
     for stage in plan.stages:
-        query = bounding(stage, vault_relations(session, vault, stage), salt=7, exact=False)
-        told += [renamed(query.sql), [renamed(sql) for sql in query.apart.values()], query.key_tables]
-        told += [[key.values for key in stage.keys], stage.noises, stage.threshold, stage.combinations]
-        told += [[(m.kind, m.step, m.sensitivity) for m in stage.measures]]
+        relations, ready = vault_relations(session, vault), with_public_keys(stage)
+        queries = []
+        if not stage.public_keys:
+            queries.append(selecting(stage, relations))
+            ready = Ready(stage=stage, groups=Listed({f"k{i}": np.zeros(0) for i in range(len(stage.keys))}, 0))
+        queries.append(statements(ready, relations, salt=7, kept=session.keeps_rows(stage)))
+        told += [[renamed(question.sql) for query in queries for question in query.questions]]
+        told += [[(name, repr(columns)) for query in queries for name, columns in query.tables.items()]]
+        told += [[key.values for key in stage.keys], stage.selection, stage.combinations]
+        told += [[(n.form, n.draws, [answer.factors for answer in answers(n)]) for n in stage.noised]]
     return repr(told)
 
 

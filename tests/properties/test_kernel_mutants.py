@@ -150,7 +150,7 @@ def relations(replayer: testing.Replayer, statements: list[str]) -> Iterator[Clo
 def is_certified(node: Node, replayer: testing.Replayer) -> bool:
     assert isinstance(node, Project)
     try:
-        certify(node, node.fields[0].column(), replayer.session.catalog)
+        certify(node, replayer.session.catalog)
     except Refused as refused:
         assert refused.code == "DPSQL-137"
         return False

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.properties import test_tiny_worlds as tiny
-from tests.properties.test_tiny_relations import CAPS, check
+from tests.properties.test_tiny_relations import LIMITS, of_units
 from tests.properties.test_tiny_worlds import KEYS, Row, Unit, Value
 
 Key = int | None
@@ -100,15 +100,15 @@ def test_every_tiny_world_of_a_path(name: str) -> None:
     every = path_worlds()
     relation, rows, unit = PATHS[name]
     derived = [rows(owners, items) for owners, items in every]
-    for caps in CAPS:
-        described = tiny.catalog("integer", caps, KEYS, len(every))
+    for limits in LIMITS:
+        described = tiny.catalog("integer", limits, KEYS, len(every))
         columns = described["tables"].pop("t")["columns"]
-        own = {"max_groups": caps[0], "max_rows": caps[1]}
+        own = {"rows_per_unit": limits[0], "groups_per_unit": limits[1]}
         ends = {"world": columns["world"], "id": "integer"}
         described["tables"]["o"] = {"unit": "u", **own, "columns": {**ends, "u": "integer", "f": "integer"}}
         path = {"through": "o", "on": {"id": "id"}}
         described["tables"]["i"] = {"unit": path, **own, "columns": {**ends, "k": columns["k"], "v": columns["v"]}}
-        check(described, path_tables(every), relation, derived, caps, unit=unit)
+        tiny.compare(described, path_tables(every), relation, derived, limits, rules=of_units(unit))
 
 
 def path_tables(every: Sequence[tuple[Sequence[Owner], Sequence[Item]]]) -> dict[str, pa.Table]:

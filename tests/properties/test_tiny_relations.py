@@ -1,37 +1,37 @@
 """Every tiny world against the definitions, as test_tiny_worlds.py, for relations over several rows and tables of a unit.
 
-Each shape says in Python which rows (key, value) a world's units have in the relation; what is measured of them, and which
-of a unit's groups may be left out, is test_tiny_worlds' business. Truncation comes last, so it sees the relation's rows.
+Each shape says in Python which rows (key, value) a world's units have in the relation; what is measured of them is
+test_tiny_worlds' business. Rows are weighed last, by how many a unit has in the relation.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from dpsql.testing import exact
 from tests.properties import test_tiny_worlds as tiny
-from tests.properties.test_tiny_worlds import GRIDS, HIGH, KEYS, LOW, RULES, Row, Unit, Value
+from tests.properties.test_tiny_worlds import HIGH, KEYS, LOW, RULES, Row, Unit, Value
 
 VALUES: tuple[Value, Value, Value] = (None, -4, 3)
 PUBLIC = (("a", 1), ("a", -4), ("b", 5), (None, 2), ("c", 3), ("a", 1), ("b", None))
-CAPS = ((1, 1), (2, 2))
+LIMITS = ((1, 1), (3, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A relation with the columns world, u, k, v; what rows a unit has in it; how many times max_rows its cap is; unit: u
-    is known to be the unit."""
+    """A relation with the columns world, u, k, v; what rows a unit has in it; how many times a table's its limits are;
+    unit: u is known to be the unit; low: the least v that is expected."""
 
     sql: str
     rows: Callable[[Unit], list[Row]]
     times: int = 1
     unit: bool = True
+    low: int = LOW
 
 
 def joined(unit: Unit) -> list[Row]:
@@ -144,16 +144,17 @@ SHAPES = {
         histogram,
     ),
     "summary by key": Shape(
-        f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t GROUP BY u, k, world", by_key
+        f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t GROUP BY u, k, world", by_key, low=1
     ),
     "summary by equal sets": Shape(
         f"SELECT world, u, k, {BETWEEN.format('COUNT(*)')} AS v FROM t"
         " GROUP BY GROUPING SETS ((u, k, world), (u, k, world))",
         lambda unit: 2 * by_key(unit),
+        low=1,
     ),
     "lag": Shape("SELECT world, u, k, LAG(v) OVER (PARTITION BY u ORDER BY v) AS v FROM t", lagged),
     "rank": Shape(
-        f"SELECT world, u, k, {BETWEEN.format('RANK() OVER (PARTITION BY u ORDER BY v)')} AS v FROM t", ranked
+        f"SELECT world, u, k, {BETWEEN.format('RANK() OVER (PARTITION BY u ORDER BY v)')} AS v FROM t", ranked, low=1
     ),
     "first row": Shape(
         "SELECT world, u, k, v FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY u ORDER BY v NULLS LAST) = 1", first
@@ -172,10 +173,16 @@ def test_every_tiny_world_of_a_relation(name: str) -> None:
     shape = SHAPES[name]
     derived = [[tuple(shape.rows(unit)) for unit in world] for world in every]
     given = {"t": tiny.table(every, "integer"), "b": public()}
-    for caps in CAPS:
-        described = tiny.catalog("integer", caps, KEYS, len(every))
+    rules = of_units(shape.unit)
+    for rows, groups in LIMITS:
+        described = tiny.catalog("integer", (rows, groups), KEYS, len(every))
         described["tables"]["b"] = {"public": True, "columns": {"k": "text", "r": bounded()}}
-        check(described, given, f"({shape.sql}) AS q", derived, (caps[0], caps[1] * shape.times), unit=shape.unit)
+        limits = (rows * shape.times, groups * shape.times)
+        tiny.compare(described, given, f"({shape.sql}) AS q", derived, limits, rules=rules, low=shape.low)
+
+
+def of_units(unit: bool) -> list[int]:
+    return [n for n, rule in enumerate(RULES) if unit or not rule.units]
 
 
 def public() -> pa.Table:
@@ -184,39 +191,3 @@ def public() -> pa.Table:
 
 def bounded() -> dict[str, Any]:
     return {"type": "integer", "lower": LOW, "upper": HIGH}
-
-
-def check(
-    described: dict[str, Any],
-    given: dict[str, pa.Table],
-    relation: str,
-    derived: Sequence[Sequence[Unit]],
-    caps: tuple[int, int],
-    *,
-    unit: bool = True,
-) -> None:
-    """Every aggregate of the relation, by world and key, is one that the definitions allow."""
-    rules = [n for n, rule in enumerate(RULES) if unit or "DISTINCT u" not in rule.sql]
-    with exact(described, source=given, threads=1) as connection:
-        found = answers(connection, relation, len(derived), rules)
-    known: dict[Any, set[Any]] = {}
-    for at, world in enumerate(derived):
-        for number in rules:
-            name = (number, tuple(sorted(world, key=repr)))
-            if name not in known:
-                allowed = tiny.allowed(world, RULES[number], caps, GRIDS["integer"], KEYS)
-                known[name] = {tuple(tiny._shown(a) for a in one) for one in allowed}
-            got = tuple(tiny._shown(found[number][at].get(key, "absent")) for key in KEYS)
-            assert got in known[name], (RULES[number].sql, relation, world, got, known[name])
-
-
-def answers(connection: Any, relation: str, count: int, rules: list[int]) -> dict[int, list[dict[str, Any]]]:
-    """For each aggregate, for each world: key → answer. Averages apart: a sum beside one is measured another way."""
-    found: dict[int, list[dict[str, Any]]] = {number: [{} for _ in range(count)] for number in rules}
-    averages = [n for n in rules if RULES[n].answer is tiny.average]
-    for numbers in (averages, [n for n in rules if n not in averages]):
-        select = f"SELECT world, k, {', '.join(RULES[n].sql for n in numbers)} FROM {relation} GROUP BY world, k"
-        for at, key, *cells in connection.execute(select).fetchall():
-            for number, cell in zip(numbers, cells, strict=True):
-                found[number][at][key] = cell
-    return found

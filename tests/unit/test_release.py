@@ -82,3 +82,22 @@ def test_private_keys_stand_at_the_threshold(monkeypatch: pytest.MonkeyPatch, me
         assert drawn[0] == (mechanism, stage.selection.draw.scale, len(KEYS))
         assert drawn[1:] == rest
         assert len(rows) == kept
+
+
+@pytest.mark.parametrize(
+    "aggregate",
+    [
+        "COUNT(*)",
+        "AVG(x), VAR_POP(x)",
+        "MEDIAN(x), QUANTILE_CONT(x, 0.25), QUANTILE_CONT(x, 0.75)",
+        "MODE(k), MAX(x)",
+        "HISTOGRAM(k)",
+        "APPROX_TOP_K(k, 3)",
+        "COUNT(DISTINCT k)",
+    ],
+)
+def test_no_key_is_an_answer_too(monkeypatch: pytest.MonkeyPatch, aggregate: str) -> None:
+    """Whatever is asked of them: an error would tell of the data."""
+    rows, _, drawn = run(monkeypatch, f"SELECT n, {aggregate} FROM t GROUP BY n", "laplace", [-(2**40)] * 3)
+    assert rows == []
+    assert len(drawn) == 1
