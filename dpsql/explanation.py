@@ -210,7 +210,7 @@ def _is_of_groups(one: Measurement) -> bool:
 
 def _rows(stage: NoisyStage, who: str) -> tuple[str, str]:
     """Under norm 2 a unit whose rows are spread over groups may count more of them in full, so no share is said."""
-    limit, most = stage.limit, stage.limit.rows.most
+    most = stage.limit.rows.most
     share = ""
     if all(draw.norm == 1 for one in stage.noised for draw in one.draws):
         share = f" (of {2 * most:,}, half)"
