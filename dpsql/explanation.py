@@ -16,6 +16,7 @@ from dpsql.plan.dialects.literals import literal
 from dpsql.plan.measurements import (
     Axis,
     Choice,
+    DistinctCount,
     Measurement,
     RowMoments,
     TopGroups,
@@ -25,8 +26,8 @@ from dpsql.plan.measurements import (
     shares,
     step_of,
 )
-from dpsql.plan.proof import described, summary
-from dpsql.plan.stages import Key, Noised, NoisyStage, ReleasePlan, Selection
+from dpsql.plan.proof import described, summary, totality
+from dpsql.plan.stages import Key, Limit, Noised, NoisyStage, ReleasePlan, Selection
 from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
 
 
@@ -63,8 +64,8 @@ class Explanation:
         if not plan.stages:
             return "Nothing private is read: this query is free."
         lines = [
-            f"Protects each {plan.unit}: what one {plan.unit} adds, in every table, is hidden.",
-            f"  Compared are {_neighbours(plan)}: no answer tells them apart beyond the cost.",
+            f"Protects each {plan.unit}: everything that one {plan.unit} adds, in every table.",
+            f"  Compared are {_neighbours(plan)}: answers tell them apart by no more than the cost.",
             f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
         if self.refused is not None:
@@ -131,12 +132,13 @@ def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:
 
 
 def _proof(stage: NoisyStage, plan: ReleasePlan) -> list[str]:
-    """Whose the rows are, by the kernel's proof; all of it where OPTIONS(proof = true) asks."""
-    proof = stage.source.proof
+    """Whose the rows are, by the kernel's proof; all of it, and that nothing fails, where OPTIONS(proof = true) asks."""
+    source = stage.source
+    claim = f"each row is about one {plan.unit} and depends on no other {plan.unit}'s rows"
     if not plan.proof:
-        return [f"  Each row is about one {plan.unit} and depends on that {plan.unit}'s rows alone: {summary(proof)}."]
-    lines = [f"  Proof that each row is about one {plan.unit} and depends on that {plan.unit}'s rows alone:"]
-    return lines + [f"    {line}" for line in described(proof)]
+        return [f"  Proved: {claim} ({summary(source.proof)})."]
+    lines = [f"  Proof that {claim}:", *(f"    {line}" for line in described(source.proof))]
+    return [*lines, f"  {totality(source)}"]
 
 
 def _own(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
@@ -152,12 +154,12 @@ def _between(one: Measurement) -> str | None:
     return bounds_text(axis.arg.type, Interval(axis.low * axis.step, axis.high * axis.step))
 
 
-def _bounds(report: MeasurementReport, one: Measurement) -> str:
+def _bounds(report: MeasurementReport, one: Measurement, unit: str) -> str:
     if isinstance(one, UnitTotal) and not one.counts_units:
         step = step_of(one.piece)
         low, high = (float(end * step) for end in one.clamp)
         held = f"{low:g} to {high:g} ({report.because}: less noise than by rows)"
-        return f"; what a unit adds to a group is held within {held}"
+        return f"; what one {unit} adds to a group is held within {held}"
     between = _between(one)
     if between is None:
         return ""
@@ -166,7 +168,7 @@ def _bounds(report: MeasurementReport, one: Measurement) -> str:
 
 def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     head = f"Release {stage.number + 1}, from" if several else "From"
-    lines = [f"{head} {' and '.join(stage.tables)}: {_limits(stage, privacy.unit)} ({stage.limit.because})."]
+    lines = [f"{head} {' and '.join(stage.tables)}: {_limits(stage, privacy.unit)}."]
     lines += [f"  {_key_line(key)}" for key in stage.keys]
     if len(stage.keys) > 1 and stage.public_keys:
         lines.append(f"  {stage.combinations:,} combinations of keys are released.")
@@ -176,52 +178,108 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     for m, noised in zip(own, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
     if own and not stage.is_empty:
-        lines.append("  Intervals are about the noise; what limits and clamped values leave out comes on top.")
+        lines.append("  Each ± is about the noise alone; what limits leave out and bounds change comes on top.")
     return lines
 
 
 def _limits(stage: NoisyStage, unit: str) -> str:
-    """What of one unit counts, and what becomes of more."""
+    """What of one unit counts, and what becomes of more: rows where rows are measured, groups where units are."""
+    limit, measured, who = stage.limit, stage.measurements, with_article(unit)
     if stage.source.single:
         return f"each {unit} has one row"
-    rows, said = stage.limit.rows.most, stage.limit.said
-    plural = "s" if rows != 1 else ""
-    text = f"{rows:,} row{plural} of a {unit} count{'' if plural else 's'}, over all groups together"
-    if "rows_in_group" in said:
-        text += f" ({said['groups']:,} groups x {said['rows_in_group']:,} rows)"
-    if any(isinstance(m, UnitTotal) for m in stage.measurements):
-        text += f", and as one in {stage.limit.groups.most:,} group{'s' if stage.limit.groups.most != 1 else ''}"
-    return f"{text}; of more, each counts less"
+    if not measured:
+        return "keys alone"
+    found: list[tuple[str, str]] = []
+    if not all(_is_of_groups(m) or isinstance(m, DistinctCount) for m in measured):
+        found.append(_rows(stage, who))
+    if stage.keys and any(map(_is_of_groups, measured)):
+        found.append(_groups(limit.groups.most, who))
+    values = max((m.most for m in measured if isinstance(m, DistinctCount)), default=0)
+    if values:
+        head = f"{_counted(values, 'different value')} of {who} {_verb('count', values)}{_over(stage)}"
+        found.append((head, "of more, some are drawn"))
+    (first, more), *others = found or [(f"{who} counts as one", "")]
+    because = f"{limit.because}: {_pair(limit)}" if _is_pair(stage) else limit.because
+    lines = [f"{first} ({because})", more, *(text for pair in others for text in pair)]
+    return "; ".join(line for line in lines if line)
+
+
+def _is_of_groups(one: Measurement) -> bool:
+    return isinstance(one, UnitTotal) or (isinstance(one, TopGroups) and one.per == "groups")
+
+
+def _rows(stage: NoisyStage, who: str) -> tuple[str, str]:
+    """Under norm 2 a unit whose rows are spread over groups may count more of them in full, so no share is said."""
+    most = stage.limit.rows.most
+    share = ""
+    if all(draw.norm == 1 for one in stage.noised for draw in one.draws):
+        share = f" (of {2 * most:,}, half)"
+    return f"{_counted(most, 'row')} of {who} {_verb('count', most)}{_over(stage)}", f"of more, each counts less{share}"
+
+
+def _is_pair(stage: NoisyStage) -> bool:
+    """Whether the number of rows was made of two: groups and rows in each."""
+    return "rows_in_group" in stage.limit.said and stage.limit.rows.most > stage.limit.said["rows_in_group"]
+
+
+def _pair(limit: Limit) -> str:
+    return f"{_counted(limit.said['groups'], 'group')} with {_counted(limit.said['rows_in_group'], 'row')}"
+
+
+def _groups(most: int, who: str) -> tuple[str, str]:
+    return f"{who} counts as one in {_counted(most, 'group')}", f"in more, less in each (in {2 * most:,}, half)"
+
+
+def _over(stage: NoisyStage) -> str:
+    return ", over all groups together" if stage.keys else ""
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"
+
+
+def _verb(verb: str, count: int) -> str:
+    return f"{verb}s" if count == 1 else verb
+
+
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
 def _selection(selection: Selection, unit: str) -> list[str]:
-    """From how many units on a key shows: of units that see nothing else, and of units that see ten groups."""
-    alone = float(selection.units)
-    lines = [f"Keys are released from about {alone:.0f} units on that see nothing else"]
+    """From how many units on a key shows: of units with no other key, and of units with ten."""
+    who, alone = with_article(unit), float(selection.units)
+    line = f"Keys are released from about {alone:.0f} units on that have no other key"
     if len(selection.votes) >= 10:
-        lines[0] += (
-            f", {selection.at_least / selection.votes[9]:.0f} that see ten (a {unit}'s vote is split over its keys)"
-        )
-    lines[0] += f"; {selection.draw.mechanism} noise on the votes."
+        line += f", or {selection.at_least / selection.votes[9]:.0f} that have ten each"
+    line += f": {who} has one vote, split over its keys, and votes have {selection.draw.mechanism} noise."
+    lines = [line]
     if len(selection.votes) < 1024:
-        plural = "s" if len(selection.votes) != 1 else ""
-        lines.append(f"A {unit} with more than {len(selection.votes)} group{plural} does not vote.")
-    lines.append(f"That one unit's own keys show has a probability of at most {float(selection.delta):.3g}.")
+        lines.append(f"{who.capitalize()} with more than {_counted(len(selection.votes), 'key')} does not vote.")
+    lines.append(
+        f"The probability that a key which one {unit} alone has is released is at most {float(selection.delta):.3g}."
+    )
     return lines
 
 
 def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: str) -> str:
     one = noised.measurement
     if is_chosen(one):
-        return _choice_line(m, one, noised, unit)
-    match one:
-        case RowMoments() if noised.form == "ends":
-            what = f"measured by {one.degree + 1} ends, which one {unit} moves together by at most {m.sensitivity:.6g}"
-        case _:
-            norm = "" if m.norm == 1 else " (the root of the squares)"
-            where = "" if not stage.keys else " over all groups together"
-            what = f"one {unit} changes it by at most {m.sensitivity:.6g}{where}{norm if stage.keys else ''}"
-    return f"{m.name}: {what}{_bounds(m, one)}; {_noise(m)}."
+        return _choice_line(m, one, noised, stage, unit)
+    what = "all groups together" if stage.keys else "it"
+    norm = " (Euclidean norm)" if m.norm == 2 and stage.keys else ""
+    moves = f"one {unit} changes {what} by at most {m.sensitivity:.6g}{norm}"
+    if isinstance(one, RowMoments) and noised.form == "ends" and m.mechanism == "laplace":
+        ends = "distances" if one.degree == 1 else "squared distances, and their product,"
+        moves = (
+            f"measured by the {ends} of values to both bounds; one {unit} changes them{_together(stage)} by at most "
+        )
+        moves += f"{m.sensitivity:.6g}"
+    return f"{m.name}: {moves}{_bounds(m, one, unit)}; {_noise(m)}."
+
+
+def _together(stage: NoisyStage) -> str:
+    return " in all groups together" if stage.keys else " together"
 
 
 def _noise(report: MeasurementReport) -> str:
@@ -234,7 +292,7 @@ def _noise(report: MeasurementReport) -> str:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 
 
-def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, unit: str) -> str:
+def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, stage: NoisyStage, unit: str) -> str:
     """How fine the grid of candidates is, and how far off the choice may be, in rows."""
     rank = noised.draw.rank
     if isinstance(one, TopGroups):
@@ -247,12 +305,16 @@ def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, un
     rounds = f" in {shares(one)} rounds" if shares(one) > 1 else ""
     end = ""
     if rank:
-        end = f" It is looked for {rank / FULL:,.0f} rows inside the end, as nobody's own value may show."
+        end = f" It is looked for {rank / FULL:,.0f} rows inside the end, so that nobody's own value shows."
     return (
-        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, one)}; one {unit}"
-        f" moves ranks by at most {report.sensitivity:.6g} rows;"
-        f" 95 % within {report.half_width:,.0f} rows of the best; how far that is in values only the data knows.{end}"
+        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
+        f" moves ranks{_together(stage) if stage.keys else ''} by at most {_counted_rows(report.sensitivity)};"
+        f" 95 % within {_counted_rows(report.half_width)} of the best; how far that is in values only the data knows.{end}"
     )
+
+
+def _counted_rows(rows: float) -> str:
+    return f"{rows:,.0f} row{'s' if round(rows) != 1 else ''}"
 
 
 def _distance(axis: Axis, cell: int) -> str:
@@ -271,8 +333,10 @@ SHOWN = 6  # keys that a line of the story names
 def _key_line(key: Key) -> str:
     name = key.field.name or "a key"
     if key.values is None:
-        return f"{name}: private keys, rare ones are withheld."
-    null = "" if None in key.values else "; NULL and other values are dropped"
+        return f"{name}: private keys; rare ones are withheld."
+    others = (
+        "rows with other values are dropped" if None in key.values else "rows with NULL or other values are dropped"
+    )
     count = len(key.values)
     if not count:
         return (
@@ -280,7 +344,7 @@ def _key_line(key: Key) -> str:
         )
     return (
         f"{name}: {count:,} public key{'s' if count != 1 else ''}{_named(key)}"
-        f" ({key.because or 'inferred'}), empty ones are released too{null}."
+        f" ({key.because or 'inferred'}). {'All are' if count != 1 else 'It is'} released, even without rows; {others}."
     )
 
 

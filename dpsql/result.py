@@ -181,10 +181,12 @@ class Privacy:
         for m in self.measurements:
             lines.append(
                 f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}{_rows(m)} "
-                f"(one {self.unit} changes {_all(m)} by at most {m.sensitivity:.6g})"
+                f"({_moved(m, self.unit)})"
             )
         if self.threshold is not None:
-            lines.append(f"  keys of fewer than about {self.threshold:.0f} units are withheld")
+            lines.append(
+                f"  keys of fewer than about {self.threshold:.0f} units are withheld, of more where these have several keys"
+            )
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
@@ -193,9 +195,12 @@ def _rows(m: MeasurementReport) -> str:
     return " rows" if m.mechanism == "permute-and-flip" else ""
 
 
-def _all(m: MeasurementReport) -> str:
-    """What the sensitivity is said of."""
-    return "all groups together" if m.norm == 1 else "the root of the squares over all groups"
+def _moved(m: MeasurementReport, unit: str) -> str:
+    """How far one unit moves it, as a reader says it."""
+    if m.mechanism == "permute-and-flip":
+        return f"one {unit} moves ranks by at most {m.sensitivity:.6g} in all groups together"
+    norm = "" if m.norm == 1 else " in Euclidean norm"
+    return f"one {unit} changes all groups together by at most {m.sensitivity:.6g}{norm}"
 
 
 def privacy_report(

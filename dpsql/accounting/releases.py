@@ -118,7 +118,7 @@ def _as_json(one: Release) -> dict[str, Any]:
     }
 
 
-HEAD = ("id", "released", "tables", "measured", "mechanism", "scale", "± 95 %", "caps", "bounds", "T", "ε", "δ")
+HEAD = ("id", "released", "tables", "measured", "mechanism", "scale", "± 95 %", "limits", "bounds", "T", "ε", "δ")
 
 
 def as_markdown(found: Sequence[Release]) -> str:
@@ -167,7 +167,11 @@ def _limits(m: Mapping[str, Any]) -> str:
     """What of one unit counts; older records say it of each group."""
     if "max_groups" in m:
         return f"{m['max_groups']} groups, {m['max_rows']} rows in each"
-    return f"{m['rows']} rows in all, {m['groups']} groups"
+    return f"{_counted(m['rows'], 'row')} in all, {_counted(m['groups'], 'group')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _bounds(m: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec
+from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec
 from dpsql.catalog.reading import quoted
 from dpsql.domain.facts import Domain as ColumnDomain
 from dpsql.domain.facts import key_set
@@ -72,10 +72,20 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                 )
     elif table.caps is not None and table.caps.rows_of_a_unit > MANY_ROWS:
         yield f"limits this large make noise that hides everything: {table.caps.rows_of_a_unit:,} rows of a unit count"
+    if table.caps is not None and table.caps.rows_in_group is not None:
+        yield _older(table.caps)
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
         yield f"rows_per_unit is {table.caps.rows} (max_ids): of more rows of a unit each counts less"
     for column in table.columns:
         yield from _column(table, column)
+
+
+def _older(caps: Caps) -> str:
+    """The older pair is kept for good; what it means is said in the newer words."""
+    return (
+        f"max_groups and max_rows are older: max_groups: {caps.groups}, max_rows: {caps.rows_in_group} means "
+        f"rows_per_unit: {caps.rows_of_a_unit}, groups_per_unit: {caps.groups}"
+    )
 
 
 def _names_a_person(column: ColumnSpec) -> bool:

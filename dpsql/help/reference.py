@@ -38,7 +38,7 @@ def aggregates() -> Iterator[str]:
     yield from _table(("aggregate", "what it is"), ((f"`{a.signature}`", a.doc) for a in AGGREGATES))
     yield ""
     yield "Each takes `FILTER (WHERE …)`. Equal questions of one query are measured once: `AVG(x)`, `SUM(x)` and `COUNT(x)`"
-    yield "together are two measurements. On results all of DuckDB's aggregates work."
+    yield "together are one measurement. On results all of DuckDB's aggregates work."
 
 
 def settings() -> Iterator[str]:
@@ -52,10 +52,11 @@ def settings() -> Iterator[str]:
     rows = ((f"`{s.name}`", s.takes, _where(s.name), f"`{s.example}`") for s in specs)
     yield from _table(("name", "takes", "where", "example"), rows)
     yield ""
-    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups; of more, each"
-    yield "counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are counted or sums"
-    yield "are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
-    yield "`max_rows_per_group` is older: with the number of groups it says how many rows of a unit count for each."
+    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups together; if it has"
+    yield "more, each counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are counted or"
+    yield "sums are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
+    yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many rows"
+    yield "of a unit count in all: so many for each group."
 
 
 def _where(name: str) -> str:

@@ -94,11 +94,13 @@ class Source:
 
 
 def described(proof: Proof) -> list[str]:
-    """The proof as a tree, one rule a line."""
+    """The proof as a tree, one rule a line; projections of a projection are said once."""
     return list(_tree(proof, 0))
 
 
 def _tree(proof: Proof, depth: int) -> Iterator[str]:
+    while proof.rule is Rule.PROJECT and proof.below[0].rule is Rule.PROJECT:
+        (proof,) = proof.below
     about = f": {proof.about}" if proof.about else ""
     yield f"{'  ' * depth}{proof.rule}{about}"
     for below in proof.below:
@@ -113,11 +115,12 @@ def summary(proof: Proof) -> str:
 
 def totality(source: Source) -> str:
     """That nothing can stop it, in a line, and which functions may be NULL for it."""
-    calls = "1 call" if source.calls == 1 else f"{source.calls:,} calls"
+    calls = "1 function call" if source.calls == 1 else f"{source.calls:,} function calls"
+    line = f"No stored value can make it fail: {calls} checked"
     if not source.checked:
-        return f"No value can stop it: {calls}."
+        return f"{line}."
     named = dict.fromkeys(unchecked(call.function) for call in source.checked)
-    return f"No value can stop it: {calls}; NULL where a result does not fit ({', '.join(named)})."
+    return f"{line}; NULL where a result does not fit: {', '.join(named)}."
 
 
 def _said(proof: Proof) -> Iterator[str]:

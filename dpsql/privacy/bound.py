@@ -23,7 +23,7 @@ from dpsql.plan.cut import Draft
 from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
-from dpsql.privacy.kernel import certify
+from dpsql.privacy.kernel import certify, is_single
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
@@ -57,6 +57,8 @@ def bound(
     )
     _limit_combinations(keys, draft)
     limit = _limit(keys, draft, settings)
+    if is_single(Project(draft.input, (ids.field("", draft.private.unit.type),), (draft.private.unit,)), catalog):
+        limit = _of_one_row(limit)
     ask = Measuring(
         ids=ids,
         domains=draft.domains,
@@ -172,6 +174,12 @@ def _limit(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Limi
         said = {"groups": limits.groups, "rows_in_group": each}
         rows = radius("rows", groups * each, groups * each * each)
     return Limit(rows=rows, groups=radius("groups", groups, groups), said=MappingProxyType(said), because=because)
+
+
+def _of_one_row(limit: Limit) -> Limit:
+    """A unit with one row, by the form of the relation, has it in one group: radii above 1 would be reached by nobody.
+    Whether it is weighed is asked of the certified relation again; if that were not single, its weights hold it to 1."""
+    return dataclasses.replace(limit, rows=radius("rows", 1), groups=radius("groups", 1))
 
 
 def _asked_for(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tuple[Limits, str]:

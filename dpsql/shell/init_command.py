@@ -22,7 +22,7 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
 def init(source: Path, table: str | None, delimiter: str | None, output: Path | None) -> int:
     """Begin metadata for a Parquet, CSV or .duckdb file, or a folder or glob of files of one table.
 
-    Names and types of columns are read, no value: bounds, keys and caps taken from the data would give it away.
+    Names and types of columns are read, no value: bounds, keys and limits taken from the data would give it away.
     """
     from dpsql.catalog.scaffold import scaffold
 

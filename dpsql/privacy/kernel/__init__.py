@@ -53,4 +53,10 @@ def certify(node: Project, catalog: Catalog) -> Source:
     )
 
 
-__all__ = ["certify"]
+def is_single(node: Project, catalog: Catalog) -> bool:
+    """Whether a relation that ends in its unit has at most one row of each (Source.single)."""
+    found = isolate(node, World(catalog))
+    return isinstance(found, Owned) and found.single
+
+
+__all__ = ["certify", "is_single"]

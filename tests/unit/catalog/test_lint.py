@@ -13,9 +13,9 @@ METADATA = Path(__file__).parents[3] / "metadata"
 GOOD = """
 version: 1
 budget: {epsilon: 5, delta: 1e-6}
-tables: {t: {unit: u, max_groups: 4, max_rows: 3, columns: {u: integer, x: {type: real, lower: 0, upper: 9}}}}
+tables: {t: {unit: u, rows_per_unit: 12, columns: {u: integer, x: {type: real, lower: 0, upper: 9}}}}
 """
-UNIT = "unit: u, max_groups: 4, max_rows: 3, columns: {u:"
+UNIT = "unit: u, rows_per_unit: 12, columns: {u:"
 
 
 def test_nothing_stands_out() -> None:
@@ -39,7 +39,12 @@ def test_nothing_stands_out() -> None:
         ("upper: 9", "upper: 0", "one possible value"),
         ("type: real, lower: 0, upper: 9", "type: text, keys: [a]", "do not list null"),
         ("type: real, lower: 0, upper: 9", "type: integer, lower: 0, upper: 500000", "500,002 public keys"),
-        ("max_rows: 3", "max_rows: 30000", "hides everything"),
+        ("rows_per_unit: 12", "rows_per_unit: 30000", "hides everything"),
+        (
+            "rows_per_unit: 12",
+            "max_groups: 4, max_rows: 3",
+            "max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
+        ),
         (
             UNIT,
             "row_is_unit: true, columns: {patient_id:",
