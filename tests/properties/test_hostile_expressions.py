@@ -9,9 +9,11 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal as D
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpsql
@@ -177,15 +179,26 @@ def source(draw: random.Random) -> dict[str, pa.Table]:
     return {"t": pa.table({"u": [row % UNITS for row in range(ROWS)], **columns})}
 
 
+CATALOG: dict[str, Any] = {
+    "dataset": "hostile",
+    "unit": "person",
+    "budget": {"epsilon": 10, "delta": 1e-5},
+    "per_query": {"epsilon": 1, "delta": 1e-6},
+    "tables": {"t": {"unit": "u", "max_groups": 9, "max_rows": 9, "columns": {"u": "integer", **COLUMNS}}},
+}
+
+
 @pytest.mark.parametrize("seed", range(2))
-def test_no_value_stops_a_query(seed: int) -> None:
+def test_no_value_stops_a_query(seed: int, tmp_path: Path) -> None:
+    """Seed by seed from a frame, and from a file, of whose statistics an engine concludes things."""
     draw = random.Random(seed)
-    table = {"unit": "u", "max_groups": 9, "max_rows": 9, "columns": {"u": "integer", **COLUMNS}}
-    budget = {"budget": {"epsilon": 10, "delta": 1e-5}, "per_query": {"epsilon": 1, "delta": 1e-6}}
-    catalog = {"dataset": "hostile", "unit": "person", **budget, "tables": {"t": table}}
     expressions = Expressions(draw)
     outcomes: Counter[str] = Counter()
-    with exact(catalog, source=source(draw)) as connection:
+    private: dict[str, Any] = source(draw)
+    if seed % 2:
+        pq.write_table(private["t"], tmp_path / "t.parquet")
+        private = {"t": tmp_path / "t.parquet"}
+    with exact(CATALOG, source=private) as connection:
         for _ in range(STATEMENTS // 2):
             sql = expressions.statement()
             try:

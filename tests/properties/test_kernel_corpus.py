@@ -12,18 +12,20 @@ import pytest
 
 import dpsql
 from dpsql import testing
-from dpsql.plan.proof import Proof, Rule, described, summary
+from dpsql.plan.proof import Proof, Rule, described, summary, totality
 from dpsql.privacy.kernel import certify
 from dpsql.session import Session
 from tests.cases import clinic
 from tests.cases.test_sql_cases import ACCEPTED
 from tests.conformance.tpch_data import catalog, create, query
+from tests.properties import test_hostile_expressions as hostile
 from tests.properties.closing import closed
 from tests.properties.generator.statements import Statements
 from tests.properties.generator.tables import tables
 from tests.properties.test_replay_relational import opened
 
 STATEMENTS = 1500
+EXPRESSIONS = 600
 
 
 def certified(session: Session, sql: str) -> Iterator[Proof]:
@@ -71,6 +73,26 @@ def test_random_statements(tmp_path: Path) -> None:
                     count += len(list(certified(replayer.session, sql)))
                 except dpsql.Error as refused:
                     assert refused.code != "DPSQL-137", (sql, refused)
+
+
+def test_random_expressions() -> None:
+    """Many of whose calls need their checked form, and many of which do not."""
+    draw = random.Random(5)
+    expressions = hostile.Expressions(draw)
+    calls = checked = 0
+    with testing.Replayer(hostile.CATALOG, hostile.source(draw)) as replayer:
+        for _ in range(EXPRESSIONS):
+            sql = expressions.statement()
+            try:
+                nodes = closed(replayer.session, sql)
+            except dpsql.Error:
+                continue
+            for node in nodes:
+                source = certify(node, node.fields[0].column(), replayer.session.catalog)
+                calls, checked = calls + source.calls, checked + len(source.checked)
+                assert totality(source).startswith("No value can stop it: ")
+                assert ("NULL where" in totality(source)) == bool(source.checked)
+    assert EXPRESSIONS < 20 * checked < 10 * calls
 
 
 @pytest.mark.parametrize(
