@@ -1,4 +1,4 @@
-"""Measurements: what a release asks of its rows, as a union of six types. Each is a vector of integer totals over groups.
+"""Measurements: what a release asks of its rows, as a union of seven types. Each is a vector of integer totals over groups.
 
 A total is Σ w·p: p an integer piece of each row (or of each unit's rows in a group), w its unit's weight (plan/balls.py).
 How far one unit moves it is said once for each type, in privacy/sensitivity.py, and printed by plan/render/.
