@@ -1,172 +1,373 @@
-"""Thousands of tiny worlds in one table, a public key each: every measurement's exact total against its definition.
+"""Every tiny world in one table, told apart by a public key: each total by its definition, each change by hand.
 
-A world has up to three people with up to three rows, x in NULL, 0 … 3 and y in NULL, 0, 2; max_rows is 2, so it bites.
+All tables of at most three people with at most three rows each and two keys, x NULL or 3; and all of one person with three
+rows and more values. The worlds are closed under removing a person, so how far each person moves a measurement is the
+distance of two worlds: computed here from the engine's totals, against reaches that are worked out here as well.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import dpsql.testing
-from dpsql.plan.candidates import WEIGHT
 from dpsql.query import check
 
-WORLDS, CAP = 4_000, 2
-Row = tuple[int | None, int | None]
-Total = int | Counter[int]  # of candidates: weights by their ordinal
-People = list[list[Row]]
+FULL = 2**20
+KEYS = ("a", "b")
+Row = tuple[str, int | None, int | None]  # k, x, y
+Person = tuple[Row, ...]
+World = tuple[Person, ...]
+Cell = tuple[str, int]  # a key and a total, or a candidate
+Totals = Counter[Cell]
+Norm = Literal[1, 2]
 
 
-def worlds() -> list[People]:
-    rng = np.random.default_rng(5)
-    xs, ys = [None, 0, 1, 2, 3], [None, 0, 2]
-    return [
-        [
-            [(xs[rng.integers(5)], ys[rng.integers(3)]) for _ in range(rng.integers(1, 4))]
-            for _ in range(rng.integers(1, 4))
-        ]
-        for _ in range(WORLDS)
-    ]
+def people(values: Sequence[tuple[int | None, int | None]]) -> list[Person]:
+    rows: list[Row] = [(k, x, y) for k in KEYS for x, y in values]
+    return [own for count in (1, 2, 3) for own in combinations_with_replacement(rows, count)]
 
 
-ALL = worlds()
+@cache
+def worlds() -> tuple[World, ...]:
+    few, many = people([(None, 2), (3, None)]), people([(0, 1), (3, 1), (3, 0), (2, 2), (None, 2), (1, None)])
+    found = {world: None for count in range(4) for world in combinations_with_replacement(few, count)}
+    return tuple(found | {(person,): None for person in many})
 
 
 def frame() -> pd.DataFrame:
     rows = [
-        (world * 10 + person, world, x, y)
-        for world, people in enumerate(ALL)
-        for person, own in enumerate(people)
-        for x, y in own
+        (at * 4 + n, at, *row, row[0])
+        for at, world in enumerate(worlds())
+        for n, own in enumerate(world)
+        for row in own
     ]
-    found = pd.DataFrame(rows, columns=["u", "world", "x", "y"])
+    found = pd.DataFrame(rows, columns=["u", "world", "k", "x", "y", "private"])
     return found.astype({"x": "Int64", "y": "Int64"})
 
 
-CATALOG = {
-    "dataset": "tiny",
-    "unit": "person",
-    "budget": {"epsilon": 10**6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 1,
-            "max_rows": CAP,
-            "columns": {
-                "u": "integer",
-                "world": {"type": "integer", "lower": 0, "upper": WORLDS - 1, "nullable": False},
-                "x": {"type": "integer", "lower": 0, "upper": 3},
-                "y": {"type": "integer", "lower": 0, "upper": 2},
-            },
-        }
-    },
-}
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """most rows of a person, squared: of the radius in norm 2, groups; said: in the metadata."""
+
+    most: int
+    squared: int
+    groups: int
+    said: dict[str, int] = field(hash=False)
 
 
-def scaled(piece: int, count: int) -> int:
-    """piece·cap ÷ count towards zero, where more than cap rows enter."""
-    return piece if count <= CAP else math.trunc(Fraction(piece * CAP, count))
+TOTAL = Limits(2, 4, 1, {"rows_per_unit": 2, "groups_per_unit": 1})
+PAIR = Limits(2, 2, 2, {"max_groups": 2, "max_rows": 1})
+ALONE = Limits(1, 1, 1, {})  # rows that are units
 
 
-def summed(pieces: Callable[[Row], int | None]) -> Callable[[People], Total]:
-    def total(people: People) -> Total:
-        own = [[p for row in rows if (p := pieces(row)) is not None] for rows in people]
-        return sum(scaled(sum(found), len(found)) for found in own)
+@cache
+def replayer(limits: Limits) -> dpsql.testing.Replayer:
+    columns = {
+        "u": "integer",
+        "world": {"type": "integer", "lower": 0, "upper": len(worlds()) - 1, "nullable": False},
+        "k": {"type": "text", "keys": list(KEYS)},
+        "private": "text",
+        "x": {"type": "integer", "lower": 0, "upper": 3},
+        "y": {"type": "integer", "lower": 0, "upper": 2},
+    }
+    table = {"columns": columns, **({"row_is_unit": True} if limits is ALONE else {"unit": "u", **limits.said})}
+    described = {
+        "dataset": "tiny",
+        "unit": "person",
+        "budget": {"epsilon": 10**6, "delta": 0.1},
+        "tables": {"t": table},
+    }
+    return dpsql.testing.Replayer(described, {"t": frame()}, epsilon=10**5, delta=1e-3)
 
-    return total
+
+# --- definitions ------------------------------------------------------------------------------------------------------
 
 
-def clamped(people: People) -> Total:
-    own = [[x for x, _ in rows if x is not None] for rows in people]
-    return sum(min(max(sum(found), 0), 4) for found in own if found)
+def share(norm: Norm, most: int, squared: int, spread: Sequence[int]) -> tuple[int, int]:
+    """The least and greatest weight of somebody with so many rows in each group, in norm 2 by at most 2 apart."""
+    if norm == 1:
+        w = min(FULL, most * FULL // sum(spread))
+        return w, w
+    q = sum(n * n for n in spread)
+    w = min(FULL, math.isqrt(squared * FULL * FULL // q))
+    return (w, w) if w == FULL else (w - 2, w)
 
 
-def weights(people: People) -> Total:
-    found: Counter[int] = Counter()
-    for rows in people:
-        values = Counter(x for x, _ in rows if x is not None)
-        count = values.total()
-        for x, n in values.items():
-            found[x] += n * WEIGHT if count <= CAP else n * CAP * WEIGHT // count
+Enters = Callable[[Row], bool]
+Bounds = tuple[Totals, Totals]  # the least and the greatest of each total
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is measured of the rows that enter: by row, or by group of a person. pieces: cell → integer."""
+
+    pieces: Callable[[Row], dict[int, int]]
+    enters: Enters
+    largest: int  # the most that a row's pieces add up to
+    clamp: tuple[int, int] | None = None
+    ends: bool = False  # bounded together, in norm 1
+
+    def totals(self, world: World, limits: Limits, norm: Norm) -> Bounds:
+        low, high = Totals(), Totals()
+        for person in world:
+            own = [row for row in person if self.enters(row)]
+            if self.clamp is None:
+                spread = list(Counter(k for k, *_ in own).values())
+                given = [(k, self.pieces((k, x, y))) for k, x, y in own]
+                w = share(norm, limits.most, limits.squared, spread) if own else (0, 0)
+            else:
+                summed = {k: sum(self.pieces(row)[0] for row in own if row[0] == k) for k in {row[0] for row in own}}
+                given = [(k, {0: min(max(m, self.clamp[0]), self.clamp[1])}) for k, m in summed.items()]
+                w = share(norm, limits.groups, limits.groups, [1] * len(given)) if given else (0, 0)
+            for k, pieces in given:
+                for cell, piece in pieces.items():
+                    low[k, cell] += min(piece * w[0], piece * w[1])
+                    high[k, cell] += max(piece * w[0], piece * w[1])
+        return low, high
+
+    def reach(self, limits: Limits, norm: Norm) -> int:
+        if self.clamp is None:
+            most, squared = limits.most, limits.squared
+        else:
+            most, squared = limits.groups, limits.groups
+        exact = ((most if norm == 1 else 1) * self.largest * FULL) ** 2 * (1 if norm == 1 else squared)
+        root = math.isqrt(exact)
+        return root + (root * root < exact)
+
+
+def always(row: Row) -> bool:
+    return True
+
+
+def has_x(row: Row) -> bool:
+    return row[1] is not None
+
+
+def has_both(row: Row) -> bool:
+    return row[1] is not None and row[2] is not None
+
+
+def one(row: Row) -> dict[int, int]:
+    return {0: 1}
+
+
+def x_of(row: Row) -> int:
+    assert row[1] is not None
+    return row[1]
+
+
+def z_of(row: Row) -> int:
+    return 2 * x_of(row) - 3
+
+
+def other_z(row: Row) -> int:
+    assert row[2] is not None
+    return 2 * row[2] - 2
+
+
+def powers(z: Callable[[Row], int], half: int, degree: int, enters: Enters) -> dict[str, Measure]:
+    """Each total a vector of its own, named by its number."""
+    pieces = [lambda row: {0: 1}, lambda row: {1: z(row)}, lambda row: {2: 2 * z(row) ** 2 - half**2}]
+    return {f", total {k + 1}": Measure(pieces[k], enters, half**k) for k in range(degree + 1)}
+
+
+def ends(z: Callable[[Row], int], half: int, degree: int, enters: Enters) -> dict[str, Measure]:
+    def pieces(row: Row) -> dict[int, int]:
+        if degree == 1:
+            return {0: half - z(row), 1: half + z(row)}
+        return {0: (half - z(row)) ** 2, 1: 2 * (half**2 - z(row) ** 2), 2: (half + z(row)) ** 2}
+
+    return {"": Measure(pieces, enters, (2 * half) ** degree, ends=True)}
+
+
+def moments(
+    name: str, z: Callable[[Row], int], half: int, degree: int, enters: Enters, norm: Norm
+) -> dict[str, Measure]:
+    found = (ends if norm == 1 else powers)(z, half, degree, enters)
+    return {name + suffix: measure for suffix, measure in found.items()}
+
+
+def definitions(items: str, norm: Norm) -> dict[str, Measure]:
+    """By the names of what is measured."""
+    cells = Measure(lambda row: {x_of(row): 1}, has_x, 1)
+    known: dict[str, dict[str, Measure]] = {
+        "COUNT(*)": {"count(*)": Measure(one, always, 1)},
+        "COUNT(x)": {"count(x)": Measure(one, has_x, 1)},
+        "COUNT_IF(x > 1)": {"count(*) where (x > 1)": Measure(one, lambda row: has_x(row) and x_of(row) > 1, 1)},
+        "COUNT(DISTINCT u)": {"units": Measure(one, always, 1, clamp=(0, 1))},
+        "COUNT(DISTINCT u) FILTER (WHERE x > 1)": {
+            "units where (x > 1)": Measure(one, lambda row: has_x(row) and x_of(row) > 1, 1, clamp=(0, 1))
+        },
+        "COUNT(x, contribution_bounds_per_group => (0, 1))": {"count(x)": Measure(one, has_x, 1, clamp=(0, 1))},
+        "SUM(x)": {"sum(x)": Measure(lambda row: {0: x_of(row)}, has_x, 3)},
+        "SUM(x) FILTER (WHERE y > 0)": {
+            "sum(x) where (y > 0)": Measure(lambda row: {0: x_of(row)}, lambda row: has_x(row) and bool(row[2]), 3)
+        },
+        "SUM(x, contribution_bounds_per_group => (0, 4))": {
+            "sum(x)": Measure(lambda row: {0: x_of(row)}, has_x, 4, clamp=(0, 4))
+        },
+        "AVG(x)": moments("mean of x", z_of, 3, 1, has_x, norm),
+        "VAR_POP(x)": moments("moments of x", z_of, 3, 2, has_x, norm),
+        "COVAR_POP(x, y)": {
+            **moments("mean of x beside y", z_of, 3, 1, has_both, norm),
+            **moments("mean of y beside x", other_z, 2, 1, has_both, norm),
+            "centred product(x, y)": Measure(lambda row: {0: z_of(row) * other_z(row)}, has_both, 6),
+        },
+        "MEDIAN(x)": {"quantile 0.5 of x": cells},
+        "MIN(x)": {"min(x)": cells},
+        "MODE(x)": {"mode(x)": cells},
+        "HISTOGRAM(x)": {"histogram(x)": cells},
+    }
+    return known[items]
+
+
+ITEMS = (
+    "COUNT(*)",
+    "COUNT(x)",
+    "COUNT_IF(x > 1)",
+    "COUNT(DISTINCT u)",
+    "COUNT(DISTINCT u) FILTER (WHERE x > 1)",
+    "COUNT(x, contribution_bounds_per_group => (0, 1))",
+    "SUM(x)",
+    "SUM(x) FILTER (WHERE y > 0)",
+    "SUM(x, contribution_bounds_per_group => (0, 4))",
+    "AVG(x)",
+    "VAR_POP(x)",
+    "COVAR_POP(x, y)",
+    "MEDIAN(x)",
+    "MIN(x)",
+    "MODE(x)",
+    "HISTOGRAM(x)",
+)
+CHOSEN = ("MEDIAN(x)", "MIN(x)", "MODE(x)")  # by norm 1, whatever the noise of numbers is
+OF_UNITS = ("DISTINCT u", "per_group")
+MECHANISMS: dict[Norm, str] = {1: "laplace", 2: "gaussian"}
+
+
+# --- the engine -------------------------------------------------------------------------------------------------------
+
+
+def stage_and_totals(limits: Limits, items: str, norm: Norm, keys: str = "world, k") -> tuple[Any, Any]:
+    options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{MECHANISMS[norm]}')"
+    own = replayer(limits)
+    plan = own.plan(f"SELECT {options} {keys}, {items} FROM t GROUP BY {keys}")
+    (stage,) = plan.stages
+    assert all(draw.shift == 0 for noised in stage.noised for draw in noised.draws)
+    return stage, own.totals(stage, check(own.session, plan))
+
+
+def by_world(cells: Any) -> list[Totals]:
+    """A measurement's totals; groups are counted off, k varies fastest."""
+    found = [Totals() for _ in worlds()]
+    for ((group,), cell), m in cells.items():
+        if m:
+            found[group // 2][KEYS[group % 2], cell] += m
     return found
 
 
-def both(row: Row) -> tuple[int, int] | None:
-    return None if row[0] is None or row[1] is None else (2 * row[0] - 3, 2 * row[1] - 2)
+def distance(one: Totals, other: Totals, norm: Norm) -> int:
+    moved = [abs(one[cell] - other[cell]) for cell in one.keys() | other.keys()]
+    if norm == 1:
+        return sum(moved)
+    square = sum(m * m for m in moved)
+    return math.isqrt(square) + (math.isqrt(square) ** 2 < square)
 
 
-DEFINITIONS: dict[str, list[Callable[[People], Total]]] = {
-    "COUNT(*)": [summed(lambda row: 1)],
-    "COUNT(x)": [summed(lambda row: None if row[0] is None else 1)],
-    "COUNT_IF(x > 1)": [summed(lambda row: 1 if row[0] is not None and row[0] > 1 else None)],
-    "COUNT(DISTINCT u)": [lambda people: len(people)],
-    "SUM(x)": [summed(lambda row: row[0])],
-    "SUM(x) FILTER (WHERE y > 0)": [summed(lambda row: row[0] if row[1] else None)],
-    "SUM(x, contribution_bounds_per_group => (0, 4))": [clamped],
-    "VAR_POP(x)": [
-        summed(lambda row: None if row[0] is None else 1),
-        summed(lambda row: None if row[0] is None else 2 * row[0] - 3),
-        summed(lambda row: None if row[0] is None else 2 * (2 * row[0] - 3) ** 2 - 9),
-    ],
-    "COVAR_POP(x, y)": [
-        summed(lambda row: None if both(row) is None else 1),
-        summed(lambda row: None if (z := both(row)) is None else z[0]),
-        summed(lambda row: None if (z := both(row)) is None else z[1]),
-        summed(lambda row: None if (z := both(row)) is None else z[0] * z[1]),
-    ],
-    "MEDIAN(x)": [weights],
-    "MIN(x)": [weights],
-    "MODE(x)": [weights],
-    "HISTOGRAM(x)": [weights],
-}
+def neighbours() -> Iterator[tuple[int, int]]:
+    """Places of a world, and of it without somebody."""
+    at = {world: n for n, world in enumerate(worlds())}
+    for world, n in at.items():
+        yield from ((n, at[world[:i] + world[i + 1 :]]) for i in range(len(world)))
 
 
-@pytest.fixture(scope="module")
-def replayer() -> dpsql.testing.Replayer:
-    return dpsql.testing.Replayer(CATALOG, {"t": frame()}, epsilon=10**5)
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("limits", [TOTAL, PAIR], ids=["total", "pair"])
+@pytest.mark.parametrize("items", ITEMS)
+def test_every_total_is_its_definition(items: str, limits: Limits, norm: Norm) -> None:
+    """Also what a person moves, and what the plan draws noise for; somewhere it is all of that."""
+    if limits is PAIR and any(word in items for word in ("per_group", *CHOSEN)):
+        limits = TOTAL  # elsewhere bounds of groups are no better than of rows
+    stage, found = stage_and_totals(limits, items, norm)
+    expected = definitions(items, norm)
+    assert list(found.named) == list(expected)
+    own: Norm = 1 if items in CHOSEN else norm
+    declared = dpsql.testing.physical.reaches(stage)
+    for name, measure in expected.items():
+        here = by_world(found.named[name])
+        for world, totals in zip(worlds(), here, strict=True):
+            low, high = measure.totals(world, limits, own)
+            cells = low.keys() | high.keys() | totals.keys()
+            assert all(low[cell] <= totals[cell] <= high[cell] for cell in cells), (world, totals, low, high)
+        reach = measure.reach(limits, own)
+        largest = max(distance(here[n], here[m], own) for n, m in neighbours())
+        assert largest <= reach == declared[name].most
+        assert largest >= reach * 0.999
 
 
-def totals(replayer: dpsql.testing.Replayer, items: str) -> list[tuple[Total, ...]]:
-    """The exact totals of each world, on the value grid."""
-    sql = f"SELECT world, {items} FROM t GROUP BY world"
-    (stage,) = replayer.plan(sql).stages
-    scratch = check(replayer.session, replayer.plan(sql))
-    named = replayer.totals(stage, scratch).named
-    assert all(noise.shift <= 0 for noise in stage.noises)
-    found: list[list[Total]] = [[] for _ in range(WORLDS)]
-    for measure, noise, cells in zip(stage.measures, stage.noises, named.values(), strict=True):
-        weights: list[Counter[int]] = [Counter() for _ in range(WORLDS)]
-        for (group, candidate), m in cells.items():
-            weights[group[0]][candidate] += m  # type: ignore[index]
-        for world, own in enumerate(weights):
-            found[world].append(own if measure.candidates else Fraction(own[0]) * noise.grid)  # type: ignore[arg-type]
-    return [tuple(totals) for totals in found]
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("items", [items for items in ITEMS if not any(word in items for word in OF_UNITS)])
+def test_rows_that_are_units(items: str, norm: Norm) -> None:
+    """Nothing is weighed: every row counts in full, by the form of the relation."""
+    stage, found = stage_and_totals(ALONE, items, norm)
+    assert stage.source.single
+    own: Norm = 1 if items in CHOSEN else norm
+    for name, measure in definitions(items, norm).items():
+        for world, totals in zip(worlds(), by_world(found.named[name]), strict=True):
+            rows: World = tuple((row,) for person in world for row in person)
+            low, high = measure.totals(rows, ALONE, own)
+            assert low == high
+            assert {cell: m for cell, m in low.items() if m} == dict(totals), world
+        assert dpsql.testing.physical.reaches(stage)[name].most == measure.reach(ALONE, own)
 
 
-@pytest.mark.parametrize("items", DEFINITIONS)
-def test_every_total_is_its_definition(items: str, replayer: dpsql.testing.Replayer) -> None:
-    expected = [tuple(define(people) for define in DEFINITIONS[items]) for people in ALL]
-    found = totals(replayer, items)
-    assert [tuple(sorted(map(repr_of, row))) for row in found] == [tuple(sorted(map(repr_of, row))) for row in expected]
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("limits", [TOTAL, PAIR], ids=["total", "pair"])
+def test_distinct_values(limits: Limits, norm: Norm) -> None:
+    """Which of a person's values are kept is the hash's affair: between what is certain and what anybody has. Two groups'
+    values are different ones."""
+    stage, found = stage_and_totals(limits, "COUNT(DISTINCT x)", norm)
+    in_group = 2 if limits is TOTAL else 1
+    assert (stage.noised[0].measurement.most, stage.noised[0].measurement.in_group) == (2, in_group)
+    for world, totals in zip(worlds(), by_world(found.named["count(distinct x)"]), strict=True):
+        assert all(m % FULL == 0 for m in totals.values())
+        own = [{(k, x) for k, x, _ in person if x is not None} for person in world]
+        kept = [min(2, sum(min(in_group, n) for n in Counter(k for k, _ in values).values())) for values in own]
+        certain = set().union(*(values for values, n in zip(own, kept, strict=True) if len(values) == n))
+        every = set().union(*own)
+        count = totals.total() // FULL
+        assert max([len(certain), *kept]) <= count <= min(len(every), sum(kept))
+        for k in KEYS:
+            assert totals[k, 0] // FULL <= sum(key == k for key, _ in every)
 
 
-def repr_of(total: object) -> str:
-    """Totals in any order: what is measured first is the plan's affair."""
-    return str(sorted(total.items())) if isinstance(total, Counter) else str(int(total))  # type: ignore[call-overload]
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize(("limits", "limit"), [(TOTAL, 1), (PAIR, 2)], ids=["total", "pair"])
+def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
+    """⌊2^b/g⌋ or ⌊2^b/√g⌋ for each of somebody's g groups; whoever has too many does not vote; nobody's key is not there."""
+    stage, found = stage_and_totals(limits, "COUNT(*)", norm, keys="world, private")
+    bits = stage.selection.bits
+    assert len(stage.selection.votes) == (limit if norm == 1 else 1024)
+    expected: Counter[tuple[int, str]] = Counter()
+    for at, world in enumerate(worlds()):
+        for person in world:
+            groups = {k for k, *_ in person}
+            if norm == 2 or len(groups) <= limit:
+                vote = 2**bits // len(groups) if norm == 1 else math.isqrt(4**bits // len(groups))
+                expected.update({(at, k): vote for k in groups})
+    assert {group: m for (group, _), m in found.named["keys"].items()} == dict(expected)
+    assert found.groups == set(expected)
 
 
-def test_distinct_values(replayer: dpsql.testing.Replayer) -> None:
-    """Which of a person's values are kept is the hash's affair: between what the others have and what anybody has."""
-    for people, (found,) in zip(ALL, totals(replayer, "COUNT(DISTINCT x)"), strict=True):
-        sets = [{x for x, _ in rows if x is not None} for rows in people]
-        certain = set().union(*(own for own in sets if len(own) <= CAP))
-        assert isinstance(found, Fraction)
-        assert max([len(certain), *(min(len(own), CAP) for own in sets)]) <= found <= len(set().union(*sets))
-        assert found <= sum(min(len(own), CAP) for own in sets)
+def test_worlds_are_all_there_are() -> None:
+    """34 people of at most three of four rows, of whom three are met; and no world is without its neighbours."""
+    assert len({world for world in worlds() if all(x in (None, 3) for p in world for _, x, _ in p)}) >= math.comb(37, 3)
+    assert {n for n, _ in neighbours()} == {n for n, world in enumerate(worlds()) if world}
