@@ -52,11 +52,11 @@ def settings() -> Iterator[str]:
     rows = ((f"`{s.name}`", s.takes, _where(s.name), f"`{s.example}`") for s in specs)
     yield from _table(("name", "takes", "where", "example"), rows)
     yield ""
-    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups together; if it has"
-    yield "more, each counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are counted or"
-    yield "sums are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
-    yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many rows"
-    yield "of a unit count in all: so many for each group."
+    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups together; if it"
+    yield "has more, each counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are"
+    yield "counted or sums are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
+    yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
+    yield "rows of a unit count in all: so many for each group. `proof`: EXPLAIN shows the proof (`dpsql help proof`)."
 
 
 def _where(name: str) -> str:
