@@ -56,7 +56,7 @@ class Line:
 
     number: int
     answered: str
-    caps: str = ""
+    limits: str = ""
     keys: str = ""
     error: str = ""
     withheld: str = ""
@@ -110,7 +110,7 @@ def _measured(number: int, source: dict[str, Path]) -> Line:
         return Line(
             number,
             "yes",
-            caps=", then ".join(f"{s['max_groups']} groups × {s['max_rows']} rows" for s in stages),
+            limits=", then ".join(f"{_counted(s['rows'], 'row')}, {_counted(s['groups'], 'group')}" for s in stages),
             keys=", then ".join(_keys(s["keys"]) for s in stages),
             error=error,
             withheld=withheld,
@@ -145,6 +145,10 @@ def _in_turns(sql: str, source: dict[str, Path]) -> tuple[Seconds, Seconds, Seco
 def _views(engine: duckdb.DuckDBPyConnection, source: dict[str, Path]) -> None:
     for name, file in source.items():
         engine.execute(f"CREATE VIEW {name} AS SELECT * FROM '{file}'")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _keys(keys: list[dict[str, object]]) -> str:
@@ -193,17 +197,18 @@ def table(lines: list[Line], scale: str) -> str:
 
 The unit is the customer: customers and orders are private, line items are found through their orders, the rest is public.
 Written by `python -m benchmarks tpch {scale} --write` on data of scale factor {scale}, ε = 1 and δ = 1e-7 for each query,
-with the caps of `tests/conformance/tpch/tpch.yaml`. {answered} of 22 are answered; with caps that do not bite each equals
-DuckDB in exact mode (a test says so).
+with the limits of `tests/conformance/tpch/tpch.yaml`: rows of one customer that count, over all groups together, and groups
+in which one counts as one. {answered} of 22 are answered; with limits that do not bite each equals DuckDB in exact mode (a
+test says so).
 
 *error* is the median, over the numbers that came out, of the distance from the true answer relative to it: noise, and what
-the caps cut off. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a
+the limits leave out. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a
 multiple of plain DuckDB's over the same Parquet files, and in seconds, on a busy machine with two cores.
 
-| query | answered | caps | keys | error | withheld | time |
+| query | answered | limits | keys | error | withheld | time |
 |--:|---|---|---|--:|--:|--:|
 """
     rows = [
-        f"| {x.number} | {x.answered} | {x.caps} | {x.keys} | {x.error} | {x.withheld} | {x.slower} |" for x in lines
+        f"| {x.number} | {x.answered} | {x.limits} | {x.keys} | {x.error} | {x.withheld} | {x.slower} |" for x in lines
     ]
     return head + "\n".join(rows) + "\n"

@@ -9,14 +9,12 @@ from dpsql.catalog.tree import Fields, Items, Scalar, Tree
 LARGEST_CAP = 10**9
 NEWER, OLDER = ("rows_per_unit", "groups_per_unit"), ("max_groups", "max_rows")
 LIMIT_MEANING = {
-    "rows_per_unit": "how many rows of one unit count in one query, over all its groups; choose what nearly every unit "
-    "stays within (noise grows with it, of more rows each counts less), such as 12",
+    "rows_per_unit": "how many rows of one unit count in one query, over all its groups together; choose what nearly every "
+    "unit stays within (noise grows with it; if a unit has more rows, each counts less), such as 12",
     "groups_per_unit": "in how many groups of one query one unit counts as one, in COUNT(DISTINCT unit) and in sums "
     "bounded per unit; as many as rows_per_unit if it is left out",
-    "max_groups": "older, with max_rows: how many groups of one query one unit may reach; choose what nearly every unit "
-    "stays within, such as 4",
-    "max_rows": "older, with max_groups: how many rows of one unit count for each of them; choose what nearly every unit "
-    "stays within, such as 3",
+    "max_groups": "older, with max_rows: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
+    "max_rows": "older, with max_groups: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
 }
 _EXAMPLE = "write {by: [month], groups_per_unit: 12}"
 

@@ -205,7 +205,7 @@ def _asked_for(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -
         raise SqlError(
             "max_rows_per_group needs max_groups_contributed here",
             code=119,
-            why="The owner limits a unit's rows over all groups, so nothing says how many groups it may reach.",
+            why="The owner limits a unit's rows over all groups, so nothing says for how many groups.",
             fix="Set max_rows_contributed, or both.",
         )
     return dataclasses.replace(limits, rows=rows, groups=groups, rows_in_group=rows_in_group), because
