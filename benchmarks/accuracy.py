@@ -67,11 +67,15 @@ def lines(frame: pd.DataFrame) -> list[Line]:
     lost = rows - float(kept.sum())
     lost_sum = float((per_person["sum"] * (1 - kept / per_person["size"])).sum())
     over_900 = float((per_person["sum"] - 900).clip(lower=0).sum())
-    z, second = x - mid, (x - mid) ** 2 - HIGH**2 / 8
-    mean, square = z.mean(), second.mean()
-    count_2, count_3 = _noise(2, ROWS), _noise(3, ROWS)
-    sum_2, sum_3, squares_3 = (_noise(s, d) for s, d in ((2, ROWS * mid), (3, ROWS * mid), (3, ROWS * HIGH**2 / 8)))
-    variance = math.hypot(squares_3, 2 * mean * sum_3, (2 * mean**2 - square) * count_3) / rows
+    z = x - mid
+    mean, square = z.mean(), (z**2).mean()
+    # Two ends, Σ (H ± z) with H = mid, which one person moves together by 2·H·rows: the mean's error is linear in theirs.
+    end = _noise(1, HIGH * ROWS)
+    average = end * math.hypot(0.5 - mean / HIGH, 0.5 + mean / HIGH) / rows
+    # Σ (H − z)², Σ 2(H² − z²), Σ (H + z)², together 4·H²·rows: count, Σ z and Σ z² are linear in them, the variance nearly.
+    bend, slope = (2 * mean**2 - square) / HIGH**2, mean / HIGH
+    parts = (0.25 + slope + bend, bend - 0.25, 0.25 - slope + bend)
+    variance = _noise(1, HIGH**2 * ROWS) * math.hypot(*parts) / rows
     return [
         Line(sql="COUNT(amount)", truth=rows, predicted=math.hypot(_noise(1, ROWS), lost)),
         Line(sql="SUM(amount)", truth=x.sum(), predicted=math.hypot(_noise(1, ROWS * HIGH), lost_sum)),
@@ -80,7 +84,7 @@ def lines(frame: pd.DataFrame) -> list[Line]:
             truth=x.sum(),
             predicted=math.hypot(_noise(1, 900), over_900),
         ),
-        Line(sql="AVG(amount)", truth=x.mean(), predicted=math.hypot(sum_2, mean * count_2) / rows),
+        Line(sql="AVG(amount)", truth=x.mean(), predicted=average),
         Line(sql="VAR_POP(amount)", truth=x.var(), predicted=variance),
         Line(sql="STDDEV_POP(amount)", truth=x.std(), predicted=variance / (2 * math.sqrt(x.var()))),
     ]

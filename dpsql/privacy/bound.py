@@ -24,6 +24,7 @@ from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
 from dpsql.privacy.kernel import certify, is_single
+from dpsql.privacy.loads import with_read_columns
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
@@ -77,10 +78,11 @@ def bound(
         for key in keys
     )
     outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
+    source, loads = with_read_columns(source, draft.loads, draft.fan_outs)
     return Stage(
         number=draft.number,
         source=source,
-        loads=draft.loads,
+        loads=loads,
         tables=draft.private.tables,
         keys=own,
         limit=limit,

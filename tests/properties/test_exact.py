@@ -18,6 +18,7 @@ import pytest
 
 from dpsql.domain.types import Kind
 from dpsql.errors import Error
+from dpsql.plan.measurements import axes
 from dpsql.plan.stages import ReleasePlan
 from dpsql.testing import Replayer, exact
 from tests.properties.generator.oracle import alike, cleaned_cell, duckdb_answer
@@ -106,5 +107,5 @@ def _compared(connection: Any, planner: Replayer, oracle: duckdb.DuckDBPyConnect
 
 def _too_coarse(plan: ReleasePlan) -> bool:
     """Reals are exact within rows·h: nothing to compare where bounds of 10^20 give a grid of 10^8."""
-    axes = [axis for stage in plan.stages for m in stage.measures for axis in (m.axis, m.second) if axis is not None]
-    return any(axis.step > FINE and axis.arg.type.kind is Kind.REAL for axis in axes)
+    measured = [axis for stage in plan.stages for one in stage.measurements for axis in axes(one)]
+    return any(axis.step > FINE and axis.arg.type.kind is Kind.REAL for axis in measured)

@@ -48,7 +48,9 @@ def rows(
         outer.append(f"{value} AS p{j}")
     inner = f"SELECT {', '.join(columns)} FROM ({relations.render(ready.stage.source.node)}) AS t"
     inner += "".join(f" {clause}" for clause in joins.clauses)
-    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE u IS NOT NULL AND g IS NOT NULL"
+    # no row is without its unit, as the kernel has proved; where no weight is joined by it, it is not even read
+    tests_ = "g IS NOT NULL" if ready.stage.source.single else "u IS NOT NULL AND g IS NOT NULL"
+    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE {tests_}"
 
 
 def filters_of(measured: Sequence[tuple[int, Measurement]]) -> dict[Expr, str]:
