@@ -32,7 +32,7 @@ def overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
             if table is None:
                 unknown.append(name)
             else:
-                resolved[fold(table.name)] = _source_from(value)
+                resolved[fold(table.name)] = _source_from(value, table)
         if unknown and not resolved and len(catalog.tables) == 1:
             return {fold(catalog.tables[0].name): sources.Frame(data=source)}  # a dict of arrays is a frame
         if unknown:
@@ -64,24 +64,23 @@ def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source
             for table in catalog.tables
         }
     if len(catalog.tables) == 1:
-        return {fold(catalog.tables[0].name): _source_from(source)}
+        return {fold(catalog.tables[0].name): _source_from(source, catalog.tables[0])}
     raise InterfaceError(
         "one file is given for several tables", fix="Say which is which: source={'visits': 'visits.parquet', …}."
     )
 
 
-def _source_from(value: object) -> sources.Source:
+def _source_from(value: object, table: TableSpec) -> sources.Source:
     if isinstance(value, sources.Files | sources.Database | sources.Frame):
         return value
     if isinstance(value, str | Path):
         kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
-        return sources.Files(paths=(Path(value),), kind=kind)  # type: ignore[arg-type]  # one of the two words
+        return sources.Files(paths=(Path(value),), kind=kind, exact_text=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
     return sources.Frame(data=value)
 
 
 def declared_source(table: TableSpec) -> sources.Source:
     declared = table.source
-    unit = frozenset() if table.unit_column is None else frozenset({table.unit_column})
     match declared:
         case FileSource():
             form = declared.format
@@ -93,7 +92,7 @@ def declared_source(table: TableSpec) -> sources.Source:
                 escape=form.escape,
                 header=form.header,
                 names=() if form.header else tuple(c.name for c in table.columns),
-                exact_text=unit,
+                exact_text=_exact_text(table),
             )
         case DatabaseSource():
             return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])
@@ -103,3 +102,8 @@ def declared_source(table: TableSpec) -> sources.Source:
                 code=310,
                 fix=f"Add `source:` to it in the metadata, or connect(…, source={{'{table.name}': frame}}).",
             )
+
+
+def _exact_text(table: TableSpec) -> frozenset[str]:
+    """The unit's column: two people's spellings must not be read as one."""
+    return frozenset() if table.unit_column is None else frozenset({table.unit_column})
