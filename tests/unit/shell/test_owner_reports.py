@@ -68,19 +68,19 @@ def test_a_new_epoch_is_explicit_and_recorded(run: Run, monkeypatch: pytest.Monk
 def test_under_zcdp_what_is_enforced_is_shown(run: Run, here: Path) -> None:
     yaml = here / EXAM
     text = yaml.read_text(encoding="utf-8")
-    zcdp = "accounting: zcdp\nmax_per_query: {epsilon: 2}\nbudget: {epsilon: 4, delta: 1.0e-6}\n"
+    zcdp = "accounting: zcdp\nmax_per_query: {epsilon: 2}\nbudget: {epsilon: 8, delta: 1.0e-6}\n"
     yaml.write_text("".join(line for line in text.splitlines(True) if not line.startswith("budget:")) + zcdp)
     done = run(EXAM, "-c", ASKED)
     assert done.code == Exit.OK
-    assert "cost ε = 1, ρ = 0.25; left ε = " in done.err and ", ρ = 0." in done.err.split("left")[1]
+    assert "cost ε = 1, ρ = 0.5; left ε = " in done.err and ", ρ = 0." in done.err.split("left")[1]
     lines = run("budget", EXAM).out.splitlines()
     assert lines[0] == "account,what,rho,delta_keys,epsilon,delta"
     rows = {tuple(line.split(",")[:2]): line.split(",")[2:] for line in lines[1:]}
-    assert rows["exam", "spent"][:2] == ["0.25", "0.0"] and rows["exam", "max per query"] == ["", "", "2.0", ""]
+    assert rows["exam", "spent"][:2] == ["0.5", "0.0"] and rows["exam", "max per query"] == ["", "", "2.0", ""]
     total, left = (float(rows["exam", what][0]) for what in ("total", "left"))
-    assert left == pytest.approx(total - 0.25)
+    assert left == pytest.approx(total - 0.5)
     told = json.loads(run("budget", "report", EXAM, "--format", "json").out)
-    assert told["max_per_query"]["epsilon"] == 2 and told["accounts"][0]["spent"]["rho"] == 0.25
-    assert [line.split(",")[-1] for line in run("budget", "report", EXAM).out.splitlines()] == ["rho", "0.25"]
+    assert told["max_per_query"]["epsilon"] == 2 and told["accounts"][0]["spent"]["rho"] == 0.5
+    assert [line.split(",")[-1] for line in run("budget", "report", EXAM).out.splitlines()] == ["rho", "0.5"]
     refused = run(EXAM, "--epsilon", "2.5", "-c", "SELECT COUNT(*) FROM exam")
     assert refused.code == Exit.BUDGET and "DPSQL-401" in refused.err
