@@ -15,6 +15,7 @@ from dpsql.accounting.loss import epsilon_of_rho
 
 FRAME = pyarrow.table({"id": [1, 2, 3], "kind": ["a", "b", "a"], "x": [1, 2, 3], "town": ["p", "q", "p"]})
 NUMBER = itertools.count(1)
+ROUNDED = 4e-5  # a step of the noise grid, by which rounding may move a total
 
 
 def open_budget(epsilon: object, delta: object = None, **changes: object) -> dpsql.Connection[Any]:
@@ -61,7 +62,7 @@ def test_row_9_twenty_gaussians() -> None:
         for _ in range(20):
             cursor = conn.execute(sql)
         assert cursor.privacy is not None
-        assert cursor.privacy.measurements[0].scale == pytest.approx(100, abs=1e-3)
+        assert cursor.privacy.measurements[0].scale == pytest.approx(100, rel=ROUNDED)
         assert conn.budget.spent.rho == pytest.approx(0.004, abs=1e-8)
         assert conn.budget.spent.epsilon == pytest.approx(0.465965, abs=2e-6)
 
@@ -82,7 +83,7 @@ def test_rows_10_and_11_what_an_epsilon_buys(
 def test_row_12_sigma_from_rho(zcdp: dpsql.Connection[Any], upper: int, sigma: float) -> None:
     epsilon = epsilon_of_rho(Fraction(3, 100), Fraction(1, 10**6))
     sql = asked(f"SUM(LEAST(x, {upper}))", epsilon=epsilon, delta=1e-6, mechanism="gaussian")
-    assert zcdp.explain(sql).privacy.measurements[0].scale == pytest.approx(sigma, rel=1e-6)
+    assert zcdp.explain(sql).privacy.measurements[0].scale == pytest.approx(sigma, rel=ROUNDED)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_row_13_the_curve_needs_less_noise(delta: float, by_rho: float, by_curve
     sql = asked("COUNT(*)", epsilon=1, delta=delta, mechanism="gaussian")
     for accounting, sigma in (("zcdp", by_rho), ("approx", by_curve)):
         with open_budget(50, 1e-4, accounting=accounting) as conn:
-            assert conn.explain(sql).privacy.measurements[0].scale == pytest.approx(sigma, rel=1e-6)
+            assert conn.explain(sql).privacy.measurements[0].scale == pytest.approx(sigma, rel=ROUNDED)
 
 
 def test_row_14_a_hundred_laplace_queries() -> None:

@@ -68,7 +68,12 @@ def test_counts_by_group_pay_for_every_group_a_unit_reaches(groups: int) -> None
     assert measured.scale == pytest.approx(groups, rel=1e-6)
     gaussian = options(epsilon=1, delta=1e-6, max_groups_contributed=groups, max_rows_per_group=1, mechanism="gaussian")
     (measured,) = asked(f"SELECT {gaussian} k, COUNT(*) FROM t GROUP BY k").measurements
-    assert measured.scale == pytest.approx(4.224679 * math.sqrt(groups), rel=2e-6)
+    assert_close_above(measured.scale, 4.224679 * math.sqrt(groups))
+
+
+def assert_close_above(scale: float, continuous: float) -> None:
+    """Totals are rounded to a noise grid of 2^-18 of a row and finer, which may move each of 64 groups by a step."""
+    assert continuous * (1 - 1e-6) <= scale <= continuous * (1 + 5e-5)
 
 
 @pytest.mark.parametrize(("accounting", "first"), [("approx", 8), ("zcdp", 9)])
@@ -84,14 +89,19 @@ def test_the_mechanism_with_the_smaller_interval_is_taken(accounting: str, first
 def test_gaussian_noise_under_zcdp(delta: float, sigma: float) -> None:
     asking = options(epsilon=1, delta=delta, mechanism="gaussian", max_rows_per_group=1)
     (measured,) = asked(f"SELECT {asking} COUNT(*) FROM t", {**SALARIES, "accounting": "zcdp"}).measurements
-    assert measured.scale == pytest.approx(sigma, rel=3e-6)
+    assert_close_above(measured.scale, sigma)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "groups", "threshold"),
-    [(1, 1e-6, 1, 14.12236), (1, 1e-6, 4, 59.03463), (0.1, 1e-6, 1, 132.22363), (0.5, 1e-5, 3, 72.51032)],
+    [(1, 1e-6, 1, 27.244728), (1, 1e-6, 4, 29.267316), (0.1, 1e-6, 1, 263.447268), (0.5, 1e-5, 3, 48.006883)],
 )
 def test_thresholds_of_private_keys(epsilon: float, delta: float, groups: int, threshold: float) -> None:
+    """max over t of 1/t + ln(1/(2·p_t))·2/ε, p_t = 1 − (1 − δ)^(1/t): half of ε is for the votes, one split over t keys."""
+    by_hand = [
+        1 / t + math.log(1 / (2 * -math.expm1(math.log1p(-delta) / t))) * 2 / epsilon for t in range(1, groups + 1)
+    ]
+    assert threshold == pytest.approx(max(by_hand), abs=1e-5)
     asking = options(
         epsilon=epsilon, delta=delta, max_groups_contributed=groups, max_rows_per_group=1, mechanism="laplace"
     )
