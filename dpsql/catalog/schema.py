@@ -104,7 +104,10 @@ def _table() -> Json:
         "row_is_unit": _said(FLAG, "each row is one unit; only where no other table is private"),
         **{name: _said(CAP, meaning) for name, meaning in LIMIT_MEANING.items()},
         "caps": {"type": "array", "items": caps, "description": "other limits for certain keys"},
-        "min_units": _said(CAP, "private keys are released only where the noisy count of units is at least this"),
+        "min_units": _said(
+            CAP,
+            "private keys are released only where at least so many units have them, and the threshold is that much higher",
+        ),
         "max_sum": _said(_map(pair), "the lowest and highest total one unit adds to one group's SUM, by column"),
         "columns": _said(_map({"anyOf": [TYPE, _column()]}), "columns that are not listed do not exist"),
     }

@@ -201,6 +201,9 @@ def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: 
     does not exist on the other. Each shows, independently, with probability at most P[W_t + X ≥ T] ≤ p_t, so none shows
     with probability at least (1 − p_t)^t ≥ 1 − δ. A key without any vote is no candidate (t would have no bound).
 
+    With min_units = k > 1 only keys of at least k voting units are candidates, and T is k − 1 whole votes higher: a key that
+    the unit makes a candidate has k − 1 other units, whose votes are at most 2^bits each.
+
     Past 64 groups evaluated at t = 1, 2, 4, …: in between W_t is at most its left end's and z_t at most its right end's, a
     bound from above with few evaluations.
     """
@@ -220,7 +223,7 @@ def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: 
         draw=drawn.draw,
         bits=drawn.bits,
         votes=weights,
-        at_least=max(at_least, min_units * 2**drawn.bits),
+        at_least=at_least + max(0, min_units - 1) * 2**drawn.bits,
         delta=delta,
         min_units=min_units,
     )

@@ -144,9 +144,16 @@ def max_groups(stage: NoisyStage) -> int:
     return stage.combinations if stage.public_keys else SELECTED_LIMIT
 
 
-def own_keys(stage: NoisyStage) -> int:
-    """How many private keys may be there because of one unit alone."""
-    return 0 if stage.selection is None else len(stage.selection.votes)
+def wrong_own_keys(stage: NoisyStage, full: Totals, without: Totals, keys: frozenset[Group]) -> str:
+    """What is wrong with keys that are on one side alone, if anything is: with t of them, each has at most W_t votes (of
+    min_units units the last one is theirs), and there are no more than a unit may vote for."""
+    selection = stage.selection
+    if selection is None or len(keys) > len(selection.votes):
+        return f"{len(keys)} keys come and go with the unit"
+    most = selection.votes[len(keys) - 1] + max(0, selection.min_units - 1) * 2**selection.bits
+    votes = {**without.named[KEYS], **full.named[KEYS]}
+    above = [votes[key, 0] for key in keys if votes[key, 0] > most]
+    return f"a key of the unit alone has {max(above)} votes, with {len(keys)} such keys {most} may be" if above else ""
 
 
 def size(before: Mapping[Cell, int], after: Mapping[Cell, int], norm: Literal[1, 2]) -> int:

@@ -14,7 +14,8 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     """Groups and their votes in key order: g where some keys are public, k<i> for each private one.
 
     Groups are told apart in the form they travel in, so what looks alike outside is one group inside. INNER joins: a unit
-    with more groups than may vote has no votes. A group without any vote does not exist. exact: all that occur.
+    with more groups than may vote has no votes. A group without any vote does not exist, nor one of fewer than min_units
+    units that vote. exact: all that occur.
     """
     tables: dict[str, Columns] = {}
     joins = Joins(tables, stage.source.single)
@@ -44,8 +45,9 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
         sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
         return VaultQuery(questions=(Question(sql=sql, columns=tuple(columns)),), tables=tables)
     steps, counted = _counted(stage, rows, [column.name for column in columns], tables, kept=kept)
+    where = f"votes > 0 AND units >= {stage.min_units}" if stage.min_units > 1 else "votes > 0"
     shown = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
-    sql = f"{steps}SELECT {keys}, {shown} FROM ({counted}) AS z WHERE votes > 0 ORDER BY {order}"
+    sql = f"{steps}SELECT {keys}, {shown} FROM ({counted}) AS z WHERE {where} ORDER BY {order}"
     return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
 
 
@@ -60,7 +62,7 @@ def _counted(
     assert stage.selection is not None
     keys, full = ", ".join(names), stage.selection.votes[0]
     if stage.source.single:
-        return "", f"SELECT {keys}, count(*) * {full} AS votes FROM ({rows}) AS rows GROUP BY {keys}"
+        return "", f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
     table = f"votes_{stage.number}"
     tables[table] = _votes(stage.selection.votes)
     sized = (
@@ -71,7 +73,8 @@ def _counted(
         steps = f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), {sized} "
         return (
             steps,
-            f"SELECT {keys}, sum(votes) AS votes FROM pairs JOIN weights ON pairs.u = weights.u GROUP BY {keys}",
+            f"SELECT {keys}, sum(votes) AS votes, count(*) AS units FROM pairs JOIN weights ON pairs.u = weights.u "
+            f"GROUP BY {keys}",
         )
     values = ", ".join(f"any_value({name}) AS {name}" for name in names)
     several = "(SELECT u FROM units WHERE n > 1) AS several"
@@ -85,7 +88,7 @@ def _counted(
     each += f"SELECT {keys}, votes FROM pairs JOIN weights ON pairs.u = weights.u"
     return (
         f"WITH {', '.join(several_steps)} ",
-        f"SELECT {keys}, sum(votes) AS votes FROM ({each}) AS each GROUP BY {keys}",
+        f"SELECT {keys}, sum(votes) AS votes, count(*) AS units FROM ({each}) AS each GROUP BY {keys}",
     )
 
 
