@@ -13,9 +13,13 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.catalog.model import Catalog
 from dpsql.engine.sources import Database, Files, Frame
+from dpsql.ir.nodes import Project
+from dpsql.plan.proof import Proof, Rule, Source
+from dpsql.plan.stages import NoisyStage
 from dpsql.testing import physical
-from dpsql.testing.measurements import Reach, Totals, by_group, size
+from dpsql.testing.measurements import Reach, Totals, by_group, reaches, size
 from tests.attacks.test_unit_isolation import COMPOSITE, COMPOSITE_DATA, CROSSED, HOPS, HOPS_DATA, SHARED, frame
 from tests.unit.testing.test_neighbour import FORMS
 from tests.unit.testing.test_neighbour import HOPS as CHAIN
@@ -113,7 +117,7 @@ def stops(real: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize(("call", "units"), [(1, 3), (2, 1), (3, 1), (4, 1), (5, 1)])
 def test_an_error_on_any_side_is_a_failure(monkeypatch: pytest.MonkeyPatch, call: int, units: int) -> None:
     """Of the whole, again, of the first unit and its orphans, of the second unit."""
-    wrapped(monkeypatch, "vault_run", lambda real, n: stops(real) if n == call else real)
+    wrapped(monkeypatch, "run", lambda real, n: stops(real) if n == call else real)
     found = failures(CATALOG, SQL, ROWS)
     assert len(found) == units and all("ExecutionError" in failure for failure in found)
 
@@ -123,7 +127,7 @@ def test_so_is_an_error_that_is_none_of_ours(monkeypatch: pytest.MonkeyPatch, er
     def raising(*args: Any, **keywords: Any) -> Any:
         raise error
 
-    wrapped(monkeypatch, "vault_run", lambda real, n: raising if n == 5 else real)
+    wrapped(monkeypatch, "run", lambda real, n: raising if n == 5 else real)
     (found,) = failures(CATALOG, SQL, ROWS)
     assert repr(error) in found
 
@@ -163,12 +167,22 @@ def source(described: dict[str, Any], data: Any) -> dict[str, pa.Table]:
 
 
 def caught(described: dict[str, Any], sql: str, data: Any) -> bool:
-    """By the judge, or by the kernel before anything runs."""
+    """By the judge."""
     with testing.Replayer({**described, "per_query": {"epsilon": 1}}, source(described, data)) as replayer:
-        try:
-            return any(not line.holds for line in replayer.replay(sql, units=[99, 3]))
-        except dpsql.InternalError:
-            return True
+        return any(not line.holds for line in replayer.replay(sql, units=[99, 3]))
+
+
+def caught_twice(monkeypatch: pytest.MonkeyPatch, described: dict[str, Any], sql: str, data: Any) -> bool:
+    """By the kernel before anything runs; and with a kernel that believes whatever it is told, by the judge."""
+    with pytest.raises(dpsql.Refused, match="137"):
+        caught(described, sql, data)
+
+    def believe(node: Project, catalog: Catalog) -> Source:
+        return Source(node=node, unit=node.fields[0].column(), proof=Proof(rule=Rule.FILTER), single=False)
+
+    monkeypatch.setattr("dpsql.privacy.bound.certify", believe)
+    monkeypatch.setattr("dpsql.privacy.bound.is_single", lambda node, catalog: False)
+    return caught(described, sql, data)
 
 
 def without_units_equal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +197,13 @@ def without_units_equal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("at", [0, 2, 4, 5])
 def test_columns_of_two_rows_taken_for_a_path(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     without_units_equal(monkeypatch)
-    assert caught(COMPOSITE, CROSSED[at], COMPOSITE_DATA)
+    assert caught_twice(monkeypatch, COMPOSITE, CROSSED[at], COMPOSITE_DATA)
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_path_taken_the_wrong_way(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     without_units_equal(monkeypatch)
-    assert caught(HOPS, SHARED[at], HOPS_DATA)
+    assert caught_twice(monkeypatch, HOPS, SHARED[at], HOPS_DATA)
 
 
 @pytest.mark.parametrize("sql", [SHARED[0], SHARED[2], CROSSED[0]])
@@ -233,11 +247,22 @@ def test_norms() -> None:
     assert size({}, {}, 2) == 0
 
 
-def test_a_key_that_comes_or_goes_is_a_change_where_keys_are_private() -> None:
+def test_keys_of_one_side_alone() -> None:
+    """There may be as many as a unit votes for, each with no more votes than so many leave it."""
     with testing.Replayer(CATALOG, ROWS) as replayer:
         (private,) = replayer.plan("SELECT n, COUNT(x) FROM t GROUP BY n").stages
         (public,) = replayer.plan("SELECT k, COUNT(x) FROM t GROUP BY k").stages
-    for stage, changed in ((private, 1), (public, 0)):
-        here = Totals(frozenset({("p",)}), {name: {} for name in testing.measurements.names(stage)})
-        gone = Totals(frozenset(), here.named)
-        assert testing.compare(1, stage, here, gone).changed_groups == changed
+    assert private.selection is not None
+    votes = private.selection.votes
+
+    def compared(stage: NoisyStage, own: int, each: int) -> testing.Replayed:
+        keys = [(str(i),) for i in range(own)]
+        named = {name: {} for name in reaches(stage)}
+        here = Totals(frozenset(keys), {**named, "keys": {(key, 0): each for key in keys}})
+        return testing.compare(1, stage, here, Totals(frozenset(), {**named, "keys": {}}))
+
+    for own in (1, 2, len(votes)):
+        assert compared(private, own, votes[own - 1]).holds and compared(private, own, 1).changed_groups == own
+        assert "votes" in compared(private, own, votes[own - 1] + 1).failure
+    assert "come and go" in compared(private, len(votes) + 1, 1).failure
+    assert "come and go" in compared(public, 1, 1).failure
