@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.plan.measurements import axes, is_chosen, shares
+from dpsql.plan.measurements import Histogram, axes, is_chosen, shares
 from dpsql.plan.stages import Draw, Key, NoisyStage, ReleasePlan
 from dpsql.result import MeasurementReport, privacy_report
 from dpsql.version import VERSION
@@ -84,7 +84,8 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
         elif draw.mechanism == "gaussian":
             yield from (_event(each, one_number=False) for each in noised.draws)
         else:
-            yield _event(draw, one_number=not stage.keys and len(noised.draws) == 1)
+            one_number = not stage.keys and len(noised.draws) == 1 and not isinstance(one, Histogram)
+            yield _event(draw, one_number=one_number)
 
 
 def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:

@@ -94,6 +94,15 @@ class Axes:
             fix=f"{narrow} it: LEAST(GREATEST({self.describe(arg)}, low), high).",
         )
 
+    def sum_too_wide(self, arg: Expr, at: Span | None) -> Refused:
+        return Refused(
+            f"the bounds on a unit's sum of {self.describe(arg)} are too wide to sum exactly",
+            code=131,
+            at=at or place(arg),
+            why="What one unit adds must fit 62 bits, in steps of its type.",
+            fix="Narrow contribution_bounds_per_group, or max_sum in the metadata.",
+        )
+
     def unbounded(self, arg: Expr, why: str) -> Refused:
         shown, declared = self.describe(arg), self._declared(arg, unbounded=True)
         clamp = f"lamp it: LEAST(GREATEST({shown}, 0), 100)."

@@ -27,7 +27,7 @@ from dpsql.plan.measurements import (
     entering,
 )
 from dpsql.plan.stages import Limit
-from dpsql.privacy.axes import Axes
+from dpsql.privacy.axes import PIECE_LIMIT, Axes
 from dpsql.sql.bind.context import Ids
 
 Sums = Mapping[int, tuple[Fraction, Fraction]]
@@ -106,6 +106,8 @@ class Measuring(Axes):
         else:
             axis = self.axis_of_sum(arg, whole, at)
             clamp = _clamp(whole, axis)
+        if max(map(abs, clamp)) >= PIECE_LIMIT:  # beyond 64 bits, one person's sum would decide whether it is answered
+            raise self.sum_too_wide(arg, at)
         number = self._number(_sum_type(arg.type))
         new = UnitTotal(name=name, piece=OnAxis(axis), clamp=clamp, where=where, answer=number, because=because)
         return self._asked(new).answer

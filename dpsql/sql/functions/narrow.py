@@ -225,7 +225,7 @@ def _atom(literal: Literal, to: Type) -> Atom:
         case Kind.INTEGER:
             return int(exact) if exact.denominator == 1 else None
         case Kind.DECIMAL:
-            return exact
+            return exact if (exact * 10**to.scale).denominator == 1 else None
         case _:
             return float(exact) if Fraction(float(exact)) == exact else None
 
