@@ -131,7 +131,8 @@ def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, .
     """Rows up to each edge (and above the one before); then those above the last."""
     axis = _axis(ask, arg)
     on_axis = tuple(
-        edge.numerator * axis.step.denominator // (edge.denominator * axis.step.numerator) for edge in edges
+        _among_places(edge.numerator * axis.step.denominator // (edge.denominator * axis.step.numerator), axis)
+        for edge in edges
     )
     if not 1 <= len(edges) < MOST_BINS or list(edges) != sorted(set(edges)):
         raise SqlError(
@@ -141,6 +142,12 @@ def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, .
     candidates = Candidates(count=count, edges=on_axis)
     shown = ", ".join(f"{float(edge):g}" for edge in edges)
     return _counted(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, where, axis=axis)
+
+
+def _among_places(edge: int, axis: Axis) -> int:
+    """Lemma: places up to it are those up to the edge. Proof: they lie from low to high. (An edge beyond 127 bits is of a
+    type with which DuckDB fails to compare: only the rows above the edge before would be compared with it.)"""
+    return max(axis.low - 1, min(axis.high, edge))
 
 
 def equal_bins(ask: Measuring, arg: Expr, count: int) -> tuple[Fraction, ...]:

@@ -12,7 +12,7 @@ import pytest
 import dpsql
 from dpsql.errors import Refused
 from dpsql.record import release_record
-from dpsql.testing import Replayer
+from dpsql.testing import Replayer, exact
 
 COLUMNS: dict[str, Any] = {
     "n": "integer",
@@ -142,3 +142,21 @@ def test_who_is_there_does_not_decide_whether_it_is_answered() -> None:
             connection.execute(sql)
         outcomes.add(str(error.value).split("\n")[0])
     assert len(outcomes) == 1 and "DPSQL-131" in outcomes.pop()
+
+
+# An edge of 2^127 and more was printed in a type that fails to compare, and compared only with rows above the edge before:
+# whether somebody's n is above 10 decided whether the query was answered.
+@pytest.mark.parametrize("edges", ["[10, 2e38]", "[10, 1e40]", "[-1e40, 10]", "[-2e38, 10, 1e300]", f"[10, {2**127}]"])
+@pytest.mark.parametrize("pid", [0, 2, BOB])
+def test_edges_beyond_every_integer(people: Replayer, edges: str, pid: int) -> None:
+    found = people.replay(f"SELECT HISTOGRAM(x, {edges}) FROM t WHERE pid = {pid}")
+    assert found and all(line.holds for line in found), [line for line in found if not line.holds]
+    assert any(sum(line.changes.values()) > 0 for line in found)
+
+
+def test_edges_beyond_the_bounds_leave_the_bins_as_they_are() -> None:
+    rows = "(SELECT pid, LEAST(n, 100) AS y FROM t WHERE n BETWEEN 0 AND 100)"
+    sql = f"SELECT HISTOGRAM(y, [-1e40, -7, 0, 1, 100, 101, 2e38]) FROM {rows}"
+    with exact(PEOPLE, source={"t": source()}) as connection:
+        ((bins,),) = connection.execute(sql).fetchall()
+    assert [count for count in bins.values() if count] == [1, 1, 1]
