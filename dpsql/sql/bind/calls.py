@@ -273,7 +273,7 @@ def _window_type(name: str, args: tuple[Expr, ...], context: Context, at: Span |
         return args[0].type
     signature = context.aggregates.get(name)
     try:
-        return ANY if signature is None else signature.result(args)
+        return _type_of(name, args) if signature is None else signature.result(args)
     except functions.TypeProblem as problem:
         raise SqlError(problem.what, code=105, at=at, fix=problem.fix) from None
 

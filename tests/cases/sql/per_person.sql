@@ -202,3 +202,5 @@ SELECT COUNT(f) FROM (SELECT patient_id, ARG_MAX(referrer, 1.0) AS f FROM visits
 -- ok, not compared: any of them
 SELECT m, COUNT(*) FROM (SELECT patient_id, MODE('x' ORDER BY visit_id) AS m FROM visits GROUP BY patient_id) GROUP BY m
 -- ok, not compared: DuckDB takes the constant for a fraction
+SELECT COUNT(*) FROM (SELECT BOOL_OR(cost > 50) OVER (PARTITION BY patient_id) AS m FROM visits) WHERE m = 'true'
+-- ok

@@ -349,3 +349,5 @@ SELECT COUNT(*) FROM visits WHERE 5 << 2 > 3
 -- DPSQL-120 at 1:35: dpsql does not answer bit operations
 SELECT COUNT(*) FROM visits WHERE STRPTIME('2020', '') IS NULL
 -- DPSQL-105 at 1:35: the format has no part
+SELECT COUNT(*) FROM (SELECT BOOL_AND(cost > 50) OVER (PARTITION BY patient_id) AS m FROM visits) WHERE m = 'surgery'
+-- DPSQL-105 at 1:109: 'surgery' is not a boolean

@@ -337,6 +337,8 @@ def test_distinct_values(limits: Limits, norm: Norm) -> None:
     stage, found = stage_and_totals(limits, "COUNT(DISTINCT x)", norm)
     in_group = 2 if limits is TOTAL else 1
     assert (stage.noised[0].measurement.most, stage.noised[0].measurement.in_group) == (2, in_group)
+    reach = 2 * FULL if norm == 1 else math.isqrt(2 * in_group * FULL * FULL - 1) + 1
+    assert dpsql.testing.physical.reaches(stage)["count(distinct x)"].most == reach
     for world, totals in zip(worlds(), by_world(found.named["count(distinct x)"]), strict=True):
         assert all(m % FULL == 0 for m in totals.values())
         own = [{(k, x) for k, x, _ in person if x is not None} for person in world]
