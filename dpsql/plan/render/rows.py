@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from dpsql.ir.expr import Expr
 from dpsql.plan.measurements import Measurement, axes
@@ -15,18 +15,22 @@ Extra = Sequence[tuple[str, str]]
 
 
 def rows(
-    ready: Ready, relations: Relations, joins: Joins, measured: Sequence[tuple[int, Measurement]], *, extra: Extra = ()
+    ready: Ready,
+    relations: Relations,
+    joins: Joins,
+    measured: Sequence[tuple[int, Measurement]],
+    *,
+    present: Container[int] = (),
+    extra: Extra = (),
 ) -> str:
-    """SELECT u, g, w<n> for each FILTER, p<j> for each measurement that not every row enters, and extra columns, printed
-    over the source.
+    """SELECT u, g, p<j> for each measurement that not every row enters, and extra columns, printed over the source; h<j> for
+    those that are `present`: something that is not NULL wherever p<j> is not, and cheaper to make.
 
     A row is there when its unit is (the source has it so, and it is asked again) and its keys are among the groups."""
     columns = [f"{relations.expr(ready.stage.source.unit)} AS u", f"{group(ready, relations, joins)} AS g"]
     outer = ["u", "CAST(g AS BIGINT) AS g", *(name for name, _ in extra)]
     columns += [f"{text} AS {name}" for name, text in extra]
-    filters = filters_of(measured)
-    columns += [f"{relations.expr(where)} AS {name}" for where, name in filters.items()]
-    outer += filters.values()
+    filters: dict[Expr, str] = {}
     for j, one in measured:
         if enters_all(one):
             continue
@@ -35,28 +39,32 @@ def rows(
             x, z = f"x{j}_{i}", f"z{j}_{i}"
             columns += [f"{relations.expr(axis.arg)} AS {x}", f"{scaled(relations.expr(axis.arg), axis)} AS {z}"]
             places.append(placed(x, z, axis))
-        conditions = []
+        conditions: list[str] = []
         needed = tests(one, relations)
         if needed:
             columns.append(f"{' AND '.join(needed)} AS t{j}")
             conditions.append(f"t{j}")
         if one.where is not None:
+            if one.where not in filters:
+                filters[one.where] = f"w{len(filters)}"
+                columns.append(f"{relations.expr(one.where)} AS {filters[one.where]}")
             conditions.append(filters[one.where])
-        value = piece(one, places)
-        if conditions:
-            value = f"CASE WHEN {' AND '.join(conditions)} THEN {value} END"
-        outer.append(f"{value} AS p{j}")
+        outer.append(f"{_where(conditions, piece(one, places))} AS p{j}")
+        if j in present:
+            outer.append(f"{_presence(j, len(places), conditions)} AS h{j}")
     inner = f"SELECT {', '.join(columns)} FROM ({relations.render(ready.stage.source.node)}) AS t"
     inner += "".join(f" {clause}" for clause in joins.clauses)
     # no row is without its unit, as the kernel has proved; where no weight is joined by it, it is not even read
-    tests_ = "g IS NOT NULL" if ready.stage.source.single else "u IS NOT NULL AND g IS NOT NULL"
-    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE {tests_}"
+    there = "g IS NOT NULL" if ready.stage.source.single else "u IS NOT NULL AND g IS NOT NULL"
+    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE {there}"
 
 
-def filters_of(measured: Sequence[tuple[int, Measurement]]) -> dict[Expr, str]:
-    """The columns of FILTER conditions: w0, w1, …, in the order of the measurements."""
-    found: dict[Expr, str] = {}
-    for _, one in measured:
-        if one.where is not None:
-            found.setdefault(one.where, f"w{len(found)}")
-    return found
+def _where(conditions: list[str], value: str) -> str:
+    return f"CASE WHEN {' AND '.join(conditions)} THEN {value} END" if conditions else value
+
+
+def _presence(j: int, axes_: int, conditions: list[str]) -> str:
+    """p is NULL where a condition is not true or an axis' argument is NULL: without looking at the places."""
+    if axes_ == 1 and not conditions:
+        return f"x{j}_0"
+    return _where([*conditions, *(f"x{j}_{i} IS NOT NULL" for i in range(axes_))], "TRUE")

@@ -3,12 +3,12 @@ groups and integers: totals already on their noise grids, or weights of candidat
 
     rows      u, g, p<j>: the certified source's rows in the stage's groups (rows.py)
     pairs     u, g, p<j>: what a unit adds to a group, where units are counted or their sums are bounded
-    weights   u, e…: one weight for the unit's rows, and one for those of each FILTER (ball.py)
+    weights   u, e<n>: one weight for each set of rows that enter something (ball.py)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -36,7 +36,7 @@ from dpsql.plan.render.ball import huge, unit_weight, weighted, weights
 from dpsql.plan.render.keys import Joins, travelled
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.relation import Relations
-from dpsql.plan.render.rows import Extra, filters_of, rows
+from dpsql.plan.render.rows import Extra, rows
 from dpsql.plan.stages import GRID_LIMIT, Draw, NoisyStage
 from dpsql.plan.vault_query import (
     CANDIDATE,
@@ -69,8 +69,9 @@ class Printer:
     def stage(self) -> NoisyStage:
         return self.ready.stage
 
-    def rows(self, parts: Parts, *, extra: Extra = ()) -> str:
-        return rows(self.ready, self.relations, Joins(self.tables, self.stage.source.single), parts, extra=extra)
+    def rows(self, parts: Parts, *, present: Container[int] = (), extra: Extra = ()) -> str:
+        joins = Joins(self.tables, self.stage.source.single)
+        return rows(self.ready, self.relations, joins, parts, present=present, extra=extra)
 
     def step(self, name: str, text: str) -> str:
         """A step that is read twice."""
@@ -133,40 +134,38 @@ def _groups(printer: Printer) -> Question:
 
 @dataclass(slots=True)
 class Weighing:
-    """The weight of each measurement's rows, by name, and what it is shared by."""
+    """The weight of each measurement's rows, by name, and what it is shared by: the unit's rows that enter. Measurements
+    over the same rows share one. present: whose rows are counted by a column h<j> of their own, without making p<j>."""
 
     names: dict[int, str]
     counts: dict[str, str]
+    present: frozenset[int]
 
     @classmethod
-    def of_rows(cls, parts: Parts) -> Weighing:
-        """One weight for each FILTER, shared by all rows for which it is true; one for all rows where there is none."""
-        filters = filters_of(parts)
-        names = {j: "e" if one.where is None else f"e_{filters[one.where]}" for j, one in parts}
-        counts = {"e": "count(*)"} | {f"e_{name}": f"count(*) FILTER (WHERE {name})" for name in filters.values()}
-        return cls(names, {name: count for name, count in counts.items() if name in names.values()})
-
-    @classmethod
-    def of_pairs(cls, parts: Parts) -> Weighing:
-        """Measurements over the same rows share one."""
+    def of(cls, parts: Parts, *, apart: bool) -> Weighing:
         found: dict[object, str] = {}
         names: dict[int, str] = {}
         counts: dict[str, str] = {}
+        present: set[int] = set()
         for j, one in parts:
             name = found.setdefault(entering(one), f"e{len(found)}")
             names[j] = name
-            counts.setdefault(name, "count(*)" if enters_all(one) else f"count(p{j})")
-        return cls(names, counts)
+            if name in counts:
+                continue
+            counts[name] = "count(*)" if enters_all(one) else f"count({'h' if apart else 'p'}{j})"
+            present |= set() if enters_all(one) or not apart else {j}
+        return cls(names, counts, frozenset(present))
 
 
 def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
     """Without keys a unit's rows are added up first and weighed once: Σ w·p = w·Σ p. With keys each row is weighed: most
     pairs of a unit and a group have few rows, and need no hash table of their own then."""
-    weighing, ball = Weighing.of_rows(parts), printer.ball(True, 1 if printer.one_group else norm)
+    weighing = Weighing.of(parts, apart=not printer.one_group)
+    ball = printer.ball(True, 1 if printer.one_group else norm)
     sums = Sums(weighing, "full" if ball is None else "of units" if printer.one_group else "of rows")
     totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
     outs = _outs(printer, parts, totals, sums)
-    rows_ = printer.rows(parts)
+    rows_ = printer.rows(parts, present=weighing.present if sums.kind == "of rows" else ())
     if ball is None:
         return _summed(printer, [f"rows AS ({rows_})"], "rows", sums, outs, parts)
     if printer.one_group:  # in one group both norms are one
@@ -311,7 +310,7 @@ def on_noise_grid(text: str, draw: Draw) -> str:
 
 def _of_units(printer: Printer, parts: Parts, norm: Norm) -> Question:
     """Each unit's share of a group first, within its clamp; then these are weighed like rows."""
-    weighing, ball = Weighing.of_pairs(parts), printer.ball(False, norm)
+    weighing, ball = Weighing.of(parts, apart=False), printer.ball(False, norm)
     shares = [f"{_share(j, one)} AS p{j}" for j, one in parts if not enters_all(one) or _is_sum(one)]
     pairs = f"SELECT {', '.join(['u', 'g', *shares])} FROM rows GROUP BY u, g"
     steps = [f"rows AS ({printer.rows(parts)})", f"pairs AS ({pairs})"]
