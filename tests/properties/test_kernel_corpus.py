@@ -45,7 +45,7 @@ def test_accepted_cases() -> None:
         for case in ACCEPTED:
             for proof in certified(replayer.session, case.sql):
                 seen.update(rules(proof))
-                assert len(described(proof)) == len(list(rules(proof)))
+                assert 0 < len(described(proof)) <= len(list(rules(proof)))  # projections of projections are one
     assert {rule for rule in Rule if not seen[rule]} == {Rule.ROW_IS_UNIT}
 
 
@@ -88,9 +88,9 @@ def test_random_expressions() -> None:
             except dpsql.Error:
                 continue
             for node in nodes:
-                source = certify(node, node.fields[0].column(), replayer.session.catalog)
+                source = certify(node, replayer.session.catalog)
                 calls, checked = calls + source.calls, checked + len(source.checked)
-                assert totality(source).startswith("No value can stop it: ")
+                assert totality(source).startswith("No stored value can make it fail: ")
                 assert ("NULL where" in totality(source)) == bool(source.checked)
     assert EXPRESSIONS < 20 * checked < 10 * calls
 

@@ -50,10 +50,11 @@ BY_UNITS: tuple[Measurement, ...] = (
 class Printed(stage_sql.Printer):
     """Prints over the table `given` as it is: nothing is said of its units and groups, not even that they are there."""
 
-    def rows(self, parts: Any, *, extra: Any = ()) -> str:
+    def rows(self, parts: Any, *, present: Any = (), extra: Any = ()) -> str:
         x, y = "x", "CASE WHEN y THEN 1 END"
         columns = {"count(y)": y, "units with y": y, "sum(x) beside y": "CASE WHEN y THEN x END"}
         shown = [f"{columns.get(one.name, x)} AS p{j}" for j, one in parts]
+        shown += [f"{columns.get(one.name, x)} AS h{j}" for j, one in parts if j in present]
         return f"SELECT {', '.join(['u', 'g', *shown])} FROM given"
 
 
