@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self
@@ -201,10 +202,8 @@ class Cursor(Served, Generic[Row]):
 
 def _digits(code: str) -> tuple[int, int] | tuple[None, None]:
     """The precision and scale of a decimal's type code."""
-    if not code.startswith("DECIMAL("):
-        return None, None
-    precision, scale = code.removeprefix("DECIMAL(").removesuffix(")").split(",")
-    return int(precision), int(scale)
+    found = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", code)  # not of a list of them
+    return (None, None) if found is None else (int(found[1]), int(found[2]))
 
 
 def _row_number(size: object, *, at_least: int) -> int:

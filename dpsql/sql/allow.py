@@ -126,6 +126,8 @@ def _named_table(node: exp.Expr, text: str) -> None:
 
 
 def _identifier(node: exp.Expr, text: str) -> None:
+    if "\x00" in node.name:
+        raise SqlError("a name holds a NUL character", code=100, at=span(node, text), fix="Leave it out.")
     _name_not_text(node, text, "a text as a name", 'Write a name in double quotes: "name".')
 
 

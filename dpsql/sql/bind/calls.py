@@ -121,7 +121,7 @@ def read_aggregate(node: exp.Expr, context: Context) -> AggregateRead | None:
         case exp.IgnoreNulls() if isinstance(node.this, exp.AnyValue):  # how the parser reads any_value(x)
             return read_aggregate(node.this, context)
         case exp.Anonymous():
-            name = node.this.lower()
+            name = node.name.lower()
             if name not in context.aggregates and name not in functions.SCRATCH_AGGREGATES:
                 return None
             return _arguments(name, tuple(node.expressions), node, context)
@@ -278,7 +278,10 @@ def _window_type(name: str, args: tuple[Expr, ...], context: Context, at: Span |
         raise SqlError(problem.what, code=105, at=at, fix=problem.fix) from None
 
 
-def _specification(node: exp.Window, block: Block) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:
+def _specification(
+    node: exp.Window, block: Block, within: tuple[str, ...] = ()
+) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:
+    """within: the named windows it stands in."""
     partition = list(node.args.get("partition_by") or ())
     order = list(node.args["order"].expressions) if node.args.get("order") is not None else []
     spec = node.args.get("spec")
@@ -293,7 +296,14 @@ def _specification(node: exp.Window, block: Block) -> tuple[list[exp.Expr], list
             at=block.context.at(alias),
             fix="Define it: WINDOW w AS (PARTITION BY … ORDER BY …).",
         )
-    base_partition, base_order, base_spec = _specification(named, block)
+    if fold(alias.name) in within:
+        raise SqlError(
+            f'the window "{alias.name}" is made of itself',
+            code=102,
+            at=block.context.at(alias),
+            fix="Define it: WINDOW w AS (PARTITION BY … ORDER BY …).",
+        )
+    base_partition, base_order, base_spec = _specification(named, block, (*within, fold(alias.name)))
     return base_partition or partition, base_order or order, base_spec if spec is None else spec
 
 

@@ -73,6 +73,13 @@ def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None
             return bind_select(query, context, env, parent)
         case exp.Values():
             return bind_values(query, context, env)
+        case exp.Subquery() if query.args.get("joins"):
+            raise SqlError(
+                "a query is joined where a statement should stand",
+                code=100,
+                at=context.at(query.args["joins"][0]),
+                fix="Write SELECT * FROM (SELECT …) AS a CROSS JOIN b.",
+            )
         case exp.Subquery():
             return _ordered(query, bind_query(query.this, context, env, parent), context)
         case exp.Paren():

@@ -37,8 +37,12 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
         case exp.Table():
             node, source = _table(item, context, env)
             scope = Scope((source,))
-        case exp.Subquery() if isinstance(item.this, exp.Table):  # (a JOIN b ON …)
+        case exp.Subquery() if _is_joined(item.this):  # (a JOIN b ON …)
             node, scope = _item(item.this, context, env)
+            alias = item.args.get("alias")
+            if alias is not None and alias.this is not None:
+                node, source = _renamed(node, alias.this.name, _alias_columns(alias), item, context)
+                scope = Scope((source,))
         case exp.Subquery():
             alias = item.args.get("alias")
             node = context.query(item.this, context, env, None)
@@ -58,6 +62,12 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
     for join in item.args.get("joins") or ():
         node, scope = _join(join, node, scope, context, env)
     return node, scope
+
+
+def _is_joined(inner: exp.Expr) -> bool:
+    """Whether parentheses stand around tables, not around a query: a query has neither a name nor joins inside them."""
+    named = isinstance(inner, exp.Subquery) and (inner.args.get("alias") or inner.args.get("joins"))
+    return isinstance(inner, exp.Table) or bool(named) or (isinstance(inner, exp.Subquery) and _is_joined(inner.this))
 
 
 def _alias_columns(alias: exp.Expr | None) -> tuple[str, ...]:
