@@ -121,6 +121,8 @@ class PrivateColumn(Unseen):
     # Expressions ------------------------------------------------------------------------------------------------
 
     def isin(self, values: Iterable[object]) -> PrivateColumn:
+        if isinstance(values, str | bytes):  # as in pandas: its letters are hardly meant
+            raise InterfaceError(f"isin takes a list, this is the text {values!r}", fix=f"Write isin([{values!r}]).")
         listed = ", ".join(words.value(value) for value in values)
         return self._made(f"({self._sql} IN ({listed}))" if listed else "FALSE")
 
@@ -134,9 +136,10 @@ class PrivateColumn(Unseen):
         return self._made(f"({self._sql} IS NOT NULL)")
 
     def clip(self, lower: object = None, upper: object = None) -> PrivateColumn:
-        """The column within these bounds."""
+        """The column within these bounds; missing values stay missing, which GREATEST and LEAST would make a bound."""
         sql = self._sql if lower is None else f"GREATEST({self._sql}, {self._other(lower)})"
-        return self._made(sql if upper is None else f"LEAST({sql}, {self._other(upper)})")
+        sql = sql if upper is None else f"LEAST({sql}, {self._other(upper)})"
+        return self._made(f"CASE WHEN {self._sql} IS NOT NULL THEN {sql} END")
 
     def abs(self) -> PrivateColumn:
         return self._made(f"ABS({self._sql})")

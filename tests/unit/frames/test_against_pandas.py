@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpsql
 from dpsql.frames import PrivateFrame
 from dpsql.testing import exact_frame
 
@@ -207,3 +208,19 @@ def test_polars() -> None:
     for data in (pl.DataFrame(DATA.to_dict("list")), pl.DataFrame(DATA.to_dict("list")).lazy()):
         frame = exact_frame(data, **KEYWORDS)
         assert frame.count() == len(DATA) and frame.dtypes["kind"] == "text"
+
+
+def test_what_is_clipped_keeps_its_missing_values() -> None:
+    """Half of the people have no pulse on record: they are not taken for people with one at a bound."""
+    data = pd.DataFrame({"person": range(100), "pulse": [np.nan if i % 2 else 100.0 for i in range(100)]})
+    found = exact_frame(data, unit="person", rows_per_unit=1)["pulse"]
+    for clipped, expected in (
+        (found.clip(40, 180), data["pulse"].clip(40, 180)),
+        (found.clip(40).clip(upper=90), data["pulse"].clip(40, 90)),
+    ):
+        assert (clipped.mean(), clipped.count()) == (expected.mean(), expected.count())
+
+
+def test_a_text_is_no_list_of_its_letters(frame: PrivateFrame) -> None:
+    with pytest.raises(dpsql.InterfaceError, match=r"isin\(\['ab'\]\)"):
+        frame["kind"].isin("ab")
