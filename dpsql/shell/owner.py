@@ -133,6 +133,7 @@ def grant(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
     if epsilon is None and delta is None:
         raise click.UsageError("grant what? Give --epsilon or --delta.")
     with ledger_of(place) as ledger:
+        _check_known(ledger, analyst)
         ledger.grant(analyst=analyst, epsilon=_exact(epsilon), delta=_exact(delta), why=why)
         say(f"granted; left now: {_left(ledger, analyst)}")
     return Exit.OK
@@ -273,6 +274,14 @@ def ledger_of(place: str, *, begin: bool = False) -> Iterator[Ledger]:
         yield opened
     finally:
         opened.close()
+
+
+def _check_known(opened: Ledger, analyst: str | None) -> None:
+    """More would be granted to nobody, and nobody would notice."""
+    known = sorted(opened.balance(None).per_analyst)
+    if analyst is not None and analyst not in known:
+        there = f"There are {', '.join(known)}." if known else "The metadata names no analysts."
+        raise click.UsageError(f'there is no analyst "{analyst}". {there}')
 
 
 def _left(opened: Ledger, analyst: str | None) -> str:

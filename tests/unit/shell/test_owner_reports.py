@@ -84,3 +84,14 @@ def test_under_zcdp_what_is_enforced_is_shown(run: Run, here: Path) -> None:
     assert [line.split(",")[-1] for line in run("budget", "report", EXAM).out.splitlines()] == ["rho", "0.5"]
     refused = run(EXAM, "--epsilon", "2.5", "-c", "SELECT COUNT(*) FROM exam")
     assert refused.code == Exit.BUDGET and "DPSQL-401" in refused.err
+
+
+def test_nothing_is_granted_to_a_name_that_nobody_has(run: Run, here: Path) -> None:
+    yaml = here / EXAM
+    yaml.write_text(yaml.read_text(encoding="utf-8") + "analysts: {ana: {epsilon: 1}, ben: {epsilon: 1}}\n")
+    assert run(EXAM, "--analyst", "ben", "-c", "SELECT COUNT(*) FROM exam").code == Exit.OK  # there is a ledger
+    more = ("--epsilon", "1", "--why", "a second question")
+    refused = run("budget", "grant", EXAM, "--analyst", "anna", *more)
+    assert refused.code != Exit.OK and 'no analyst "anna". There are ana, ben.' in refused.err
+    assert run("budget", "grant", EXAM, "--analyst", "ana", *more).code == Exit.OK
+    assert run(EXAM, "--analyst", "ana", "--epsilon", "2", "-c", ASKED).code == Exit.OK
