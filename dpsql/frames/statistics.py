@@ -49,7 +49,8 @@ def statistic(column: str, what: str, *arguments: Any) -> str:
 def described(columns: Sequence[tuple[str, str]], relation: str) -> str:
     """SQL of every statistic in DESCRIBED of (name, SQL) columns: one line a statistic, one column a column.
 
-    One wide release, turned by post-processing.
+    One wide release, turned by post-processing. The five ordered ones are chosen one by one; they are shown in ascending
+    order, the median as it is.
     """
     cells = ", ".join(
         f"{statistic(sql, what)} AS c{i}_{j}" for i, (_, sql) in enumerate(columns) for j, what in enumerate(DESCRIBED)
@@ -57,10 +58,20 @@ def described(columns: Sequence[tuple[str, str]], relation: str) -> str:
     names = [words.name(name) for name, _ in columns]
     lines = [
         f'SELECT {j} AS line, {words.value(what)} AS "statistic", '
-        + ", ".join(f"CAST(c{i}_{j} AS DOUBLE) AS {name}" for i, name in enumerate(names))
+        + ", ".join(f"CAST({_ascending(i, j)} AS DOUBLE) AS {name}" for i, name in enumerate(names))
         + " FROM wide"
         for j, what in enumerate(DESCRIBED)
     ]
     tall = f"WITH wide AS (SELECT {cells} FROM {relation}) {' UNION ALL '.join(lines)}"
     listed = ", ".join(['"statistic"', *names])
     return f"SELECT {listed} FROM ({tall}) AS tall ORDER BY line"
+
+
+def _ascending(column: int, line: int) -> str:
+    """Those below the median held at or below what is above them, those above it the other way round."""
+    low, middle, high = (DESCRIBED.index(what) for what in ("min", "50%", "max"))
+    if low <= line < middle:
+        return f"LEAST({', '.join(f'c{column}_{j}' for j in range(line, middle + 1))})"
+    if middle < line <= high:
+        return f"GREATEST({', '.join(f'c{column}_{j}' for j in range(middle, line + 1))})"
+    return f"c{column}_{line}"

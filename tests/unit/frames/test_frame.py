@@ -375,3 +375,13 @@ def test_several_quantiles_at_once() -> None:
     with pytest.raises(dpsql.Error, match="no fractions"):
         frame["age"].quantile([])
     assert frame.budget.spent.epsilon == 1
+
+
+def test_what_describe_shows_is_ascending() -> None:
+    """Each of the five is a choice of its own, with noise of its own: at a small ε they often cross."""
+    data = pd.DataFrame({"person": range(40), "x": [float(n) for n in range(40)]})
+    frame = PrivateFrame(data, unit="person", bounds={"x": (0, 40)}, rows_per_unit=1, budget=100, dataset="ascending")
+    for _ in range(5):
+        shown = dict(frame.describe(epsilon=0.1).fetchall())
+        five = [shown[what] for what in ("min", "25%", "50%", "75%", "max")]
+        assert five == sorted(five)
