@@ -15,6 +15,7 @@ NESTING_LIMIT = 64
 CHAIN_LIMIT = 200
 READINGS_LIMIT = 6
 TREE_LIMIT = 400
+RELATIONS_LIMIT = 1_000  # of a subquery, once the names in it are written out; planned in a fifth of a second
 
 TYPE_WORDS = DuckDBParser.TYPE_TOKENS | DuckDBParser.NESTED_TYPE_TOKENS
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET}

@@ -19,7 +19,9 @@ from dpsql.ir.expr import AggregateCall, Call, Expr
 from dpsql.ir.expr import walk as walk_expr
 from dpsql.ir.nodes import walk
 from dpsql.ir.scoping import exprs_of
-from dpsql.plan.stages import ReleasePlan, Stage
+from dpsql.plan.balls import radius
+from dpsql.plan.measurements import exprs
+from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
 from dpsql.query import check
 from dpsql.scratch_sql import ScratchSql
 from dpsql.sql.functions import FUNCTIONS, unchecked
@@ -32,16 +34,16 @@ PAIRS = 6_000 // SHARDS
 EACH = 100 // SHARDS
 QUERIES = 12  # for each world
 UNITS = 3  # for each query
-NO_CAP = 10**6
+NO_LIMIT = 10**6
 
 MUST_OCCUR = (
     *(f"function {name}" for name in FUNCTIONS),
     *(f"node {name}" for name in ("Scan", "Filter", "Project")),
-    *(f"measure {kind}" for kind in ("units", "rows", "sum", "centred", "square", "product", "distinct", "candidates")),
-    *(f"mechanism {name}" for name in ("laplace", "gaussian", "none", "permute-and-flip")),
+    *(f"measure {kind}" for kind in ("RowTotal", "RowMoments", "UnitTotal", "DistinctCount", "Choice")),
+    *(f"mechanism {name}" for name in ("laplace", "gaussian", "permute-and-flip")),
     *(f"keys {kind}" for kind in ("none", "declared", "inferred", "private", "mixed")),
     *(f"source {form}" for form in ("arrow", "pandas", "parquet", "duckdb")),
-    *("max_groups bit", "max_rows bit", "filtered aggregate", "row is unit"),
+    *("rows bit", "groups bit", "filtered aggregate", "row is unit"),
 )
 
 
@@ -93,7 +95,7 @@ def _replay(
     assert not broken, f"{query.sql}\n{query.parameters}\n{one.catalog}\n{one.rows}\n{broken}"
     scratch = check(replayer.session, plan)
     for stage in plan.stages:
-        _count_caps(replayer, stage, scratch, seen)
+        _count_limits(replayer, stage, scratch, seen)
     _count(plan, seen, used)
     seen[f"source {one.form}"] += 1
     seen["row is unit"] += one.row_is_unit
@@ -102,13 +104,13 @@ def _replay(
 
 def _count(plan: ReleasePlan, seen: Counter[str], used: Counter[str]) -> None:
     for stage in plan.stages:
-        seen.update(f"node {type(node).__name__}" for node in walk(stage.input))
+        seen.update(f"node {type(node).__name__}" for node in walk(stage.source.node))
         names = {unchecked(part.function) for expr in _exprs(stage) for part in walk_expr(expr) if _is_call(part)}
         seen.update(f"function {name}" for name in names)
         used.update(names)  # the generator writes next what occurred least
-        seen.update(f"measure {m.kind}" for m in stage.measures)
-        seen.update(f"mechanism {n.mechanism}" for n in stage.noises)
-        seen["filtered aggregate"] += any(m.where is not None for m in stage.measures)
+        seen.update(f"measure {type(m).__name__}" for m in stage.measurements)
+        seen.update(f"mechanism {draw.mechanism}" for noised in stage.noised for draw in noised.draws)
+        seen["filtered aggregate"] += any(m.where is not None for m in stage.measurements)
         seen[f"keys {_keys(stage)}"] += 1
 
 
@@ -117,12 +119,11 @@ def _is_call(part: Expr) -> bool:
 
 
 def _exprs(stage: Stage) -> Iterator[Expr]:
-    for node in walk(stage.input):
+    for node in walk(stage.source.node):
         yield from exprs_of(node)
     yield from (key.expr for key in stage.keys)
-    for measure in stage.measures:
-        yield from (axis.arg for axis in (measure.axis, measure.second) if axis is not None)
-        yield from (*measure.needs, *measure.parts, *(() if measure.where is None else (measure.where,)))
+    for measurement in stage.measurements:
+        yield from exprs(measurement)
 
 
 def _keys(stage: Stage) -> str:
@@ -136,12 +137,11 @@ def _keys(stage: Stage) -> str:
     return "declared" if "declared" in kinds else kinds.pop()
 
 
-def _count_caps(replayer: Replayer, stage: Stage, scratch: ScratchSql, seen: Counter[str]) -> None:
-    """A cap bit where the totals would be others without it."""
-    capped = replayer.totals(stage, scratch)
-    for what, changes in (("max_groups", {"keep_groups": NO_CAP, "skip_b": True}), ("max_rows", {"max_rows": NO_CAP})):
-        if what == "max_groups" and stage.bounding.skip_b:
-            continue
-        bounding = dataclasses.replace(stage.bounding, **changes)  # type: ignore[arg-type]  # field names are literal
-        free = replayer.totals(dataclasses.replace(stage, bounding=bounding), scratch)
-        seen[f"{what} bit"] += free != capped
+def _count_limits(replayer: Replayer, stage: NoisyStage, scratch: ScratchSql, seen: Counter[str]) -> None:
+    """A limit bit where the totals would be others without it."""
+    limited = replayer.totals(stage, scratch)
+    for what, limit in (
+        ("rows", dataclasses.replace(stage.limit, rows=radius("rows", NO_LIMIT))),
+        ("groups", dataclasses.replace(stage.limit, groups=radius("groups", NO_LIMIT))),
+    ):
+        seen[f"{what} bit"] += replayer.totals(dataclasses.replace(stage, limit=limit), scratch) != limited

@@ -122,7 +122,7 @@ def _count(plan: ReleasePlan, sql: str, seen: Counter[str]) -> None:
         seen["reads a stage"] += any(isinstance(leaf, Noisy) for load in stage.loads for leaf in walk(load))
         if stage.keys:
             seen["public keys" if stage.public_keys else "private keys"] += 1
-        seen.update(set(_parts(stage.input)))
+        seen.update(set(_parts(stage.source.node)))
 
 
 def _parts(relation: Node) -> Iterator[str]:

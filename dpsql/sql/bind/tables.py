@@ -6,9 +6,9 @@ from sqlglot import exp
 
 from dpsql.catalog.model import TableSpec, fold
 from dpsql.domain.types import Type, common
-from dpsql.errors import Refused, SqlError
+from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import TRUE, Call, Column, Expr
-from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable
+from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable, walk
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import no_calls
@@ -16,6 +16,7 @@ from dpsql.sql.bind.context import Context, Cte, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.scope import Scope, Source, unknown_column, unknown_table
 from dpsql.sql.bind.subquery import join_scalars, plain_condition
+from dpsql.sql.limits import RELATIONS_LIMIT
 
 VIEW_DEPTH = 16
 
@@ -133,8 +134,22 @@ def _cte(cte: Cte, context: Context) -> Node:
             names = [*cte.columns, *(f.name for f in node.fields[len(cte.columns) :])]
             fields = tuple(context.ids.field(n, f.type) for n, f in zip(names, node.fields, strict=True))
             node = Project(node, fields, tuple(f.column() for f in node.fields))
+        _check_size(node, context.at(cte.query))
         cte.bound = node
     return cte.bound
+
+
+def _check_size(node: Node, at: Span | None) -> None:
+    """A relation that is named twice stands there twice: names of names of names grow without end."""
+    for count, _ in enumerate(walk(node)):
+        if count >= RELATIONS_LIMIT:
+            raise SqlError(
+                f"a subquery is more than {RELATIONS_LIMIT:,} relations once the names in it are written out",
+                code=100,
+                at=at,
+                why="What is named several times stands there as often.",
+                fix="CREATE TABLE the smaller results first, and query those.",
+            )
 
 
 def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
@@ -143,7 +158,9 @@ def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
             f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Mend `views:` in the metadata."
         )
     if fold(view) not in context.views:
-        context.views[fold(view)] = context.view(view, context, Env({}, (*env.views, fold(view))))
+        node = context.view(view, context, Env({}, (*env.views, fold(view))))
+        _check_size(node, context.at(table))
+        context.views[fold(view)] = node
     return context.views[fold(view)]
 
 
