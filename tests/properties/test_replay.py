@@ -31,7 +31,7 @@ from tests.properties.generator.worlds import World, source, world
 
 SHARDS = 4
 PAIRS = 6_000 // SHARDS
-EACH = 100 // SHARDS
+EACH = 40 // SHARDS
 QUERIES = 12  # for each world
 UNITS = 3  # for each query
 NO_LIMIT = 10**6

@@ -49,7 +49,8 @@ def asked(units: int, groups: int, rows: int, columns: str, keys: dict[str, Any]
     given = ", ".join(f"{name}={value!r}" for name, value in options.items())
     sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({given}) {columns}"
     with dpsql.connect(described, source={"t": table}) as connection:
-        return np.array(connection.execute(sql).fetchall(), dtype=float)
+        cursor = connection.execute(sql)
+        return np.array(cursor.fetchall(), dtype=float).reshape(-1, len(cursor.description or ()))
 
 
 def excess(on: np.ndarray, off: np.ndarray, epsilon: float) -> tuple[float, float]:
