@@ -23,12 +23,13 @@ from dpsql.plan.measurements import (
     UnitTotal,
     axes,
     is_chosen,
+    limited_by,
     shares,
     step_of,
 )
 from dpsql.plan.proof import described, summary, totality
-from dpsql.plan.stages import Key, Limit, Noised, NoisyStage, ReleasePlan, Selection
-from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
+from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection
+from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -174,6 +175,7 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
         lines.append(f"  {stage.combinations:,} combinations of keys are released.")
     if stage.selection is not None:
         lines += [f"  {line}" for line in _selection(stage.selection, privacy.unit)]
+    lines += [f"  {_choice_of_limit(choice, stage, privacy.unit)}" for choice in stage.choices]
     own = [m for m in _own(stage, privacy) if m.position is not None]
     for m, noised in zip(own, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
@@ -190,26 +192,55 @@ def _limits(stage: NoisyStage, unit: str) -> str:
     if not measured:
         return "keys alone"
     found: list[tuple[str, str]] = []
-    if not all(_is_of_groups(m) or isinstance(m, DistinctCount) for m in measured):
+    by_rows = [m for m in measured if limited_by(m) == "rows"]
+    if any(not isinstance(m, DistinctCount) for m in by_rows):
         found.append(_rows(stage, who))
-    if stage.keys and any(map(_is_of_groups, measured)):
-        found.append(_groups(limit.groups.most, who))
+    if stage.keys and any(limited_by(m) == "groups" for m in measured):
+        found.append(_groups(limit, who))
     values = max((m.most for m in measured if isinstance(m, DistinctCount)), default=0)
-    if values:
+    if values and "rows" in limit.auto:
+        found.append((f"how many different values of {who} count is left to the data{_over(stage)}", ""))
+    elif values:
         head = f"{_counted(values, 'different value')} of {who} {_verb('count', values)}{_over(stage)}"
         found.append((head, "of more, some are drawn"))
+    if not found and any(limited_by(m) == "values" for m in measured):
+        found.append((f"what {who}'s values add up to is limited", ""))
     (first, more), *others = found or [(f"{who} counts as one", "")]
     because = f"{limit.because}: {_pair(limit)}" if _is_pair(stage) else limit.because
-    lines = [f"{first} ({because})", more, *(text for pair in others for text in pair)]
+    lines = [f"{first} ({because})" if because else first, more, *(text for pair in others for text in pair)]
     return "; ".join(line for line in lines if line)
 
 
-def _is_of_groups(one: Measurement) -> bool:
-    return isinstance(one, UnitTotal) or (isinstance(one, TopGroups) and one.per == "groups")
+def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
+    """What is left to the data, and what it costs."""
+    whose = with_article(unit)
+    match choice.of:
+        case "rows":
+            what = f"how many rows of {whose} count"
+        case "groups":
+            what = f"in how many groups {whose} counts as one"
+        case j:
+            what = f"how much {whose} may add to {stage.measurements[j].name}, all its values together"
+    if choice.as_in is not None:
+        return f"As in release {choice.as_in + 1}: {what}."
+    first, last = (_limit_text(choice, each, stage) for each in (choice.candidates[0], choice.candidates[-1]))
+    if choice.chosen is not None:
+        chosen = _limit_text(choice, choice.chosen, stage)
+        return f"The data chose {what}: {chosen}, for ε = {float(choice.draw.epsilon):.6g}."
+    return (
+        f"The data choose {what}: {first}, twice that, … {last}, by {choice.draw.mechanism} with "
+        f"ε = {float(choice.draw.epsilon):.6g}. The noise below is that of the smallest, and grows with it."
+    )
+
+
+def _limit_text(choice: LimitChoice, most: int, stage: NoisyStage) -> str:
+    return f"{float(limit_value(choice, most, stage)):,.10g}"
 
 
 def _rows(stage: NoisyStage, who: str) -> tuple[str, str]:
     """Under norm 2 a unit whose rows are spread over groups may count more of them in full, so no share is said."""
+    if "rows" in stage.limit.auto:
+        return f"how many rows of {who} count is left to the data{_over(stage)}", "of more, each counts less"
     most = stage.limit.rows.most
     share = ""
     if all(draw.norm == 1 for one in stage.noised for draw in one.draws):
@@ -226,7 +257,10 @@ def _pair(limit: Limit) -> str:
     return f"{_counted(limit.said['groups'], 'group')} with {_counted(limit.said['rows_in_group'], 'row')}"
 
 
-def _groups(most: int, who: str) -> tuple[str, str]:
+def _groups(limit: Limit, who: str) -> tuple[str, str]:
+    most = limit.groups.most
+    if "groups" in limit.auto:
+        return f"in how many groups {who} counts as one is left to the data", "in more, less in each"
     return f"{who} counts as one in {_counted(most, 'group')}", f"in more, less in each (in {2 * most:,}, half)"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
@@ -18,7 +19,7 @@ from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.intervals import with_intervals
-from dpsql.privacy.measure import measure
+from dpsql.privacy.measure import measure, settled
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.top_k import with_top_k
@@ -27,6 +28,8 @@ from dpsql.sql.bind import UserTables, bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.functions.model import unchecked
 from dpsql.sql.statement import Statement
+
+FAR = 10**8  # ids of a plan that is made again begin here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +63,7 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
     if settings.top_k:
         bounded = with_top_k(bounded, final)
     stages, cost = measure(bounded, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
-    ends: frozenset[int] = frozenset()
-    if settings.intervals is not None and stages:
-        wider = with_intervals(stages, final, settings.intervals, ids)
-        stages, final, ends = wider.stages, wider.final, wider.ends
-    return ReleasePlan(
+    made = ReleasePlan(
         stages=stages,
         final=final,
         cost=cost,
@@ -72,10 +71,30 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
         unit=world.catalog.unit,
         accounting=world.catalog.accounting,
         settings=_recorded(settings),
-        ends=ends,
         exact=settings.exact,
         proof=settings.proof,
     )
+    return made if settings.intervals is None or not stages else _wider(made, settings.intervals, ids)
+
+
+def _wider(narrow: ReleasePlan, level: Fraction, ids: Ids) -> ReleasePlan:
+    found = with_intervals(narrow.stages, narrow.final, level, ids)
+    return dataclasses.replace(
+        narrow, stages=found.stages, final=found.final, ends=found.ends, level=level, narrow=narrow
+    )
+
+
+def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> ReleasePlan:
+    """The plan after its limits have been chosen, for each stage: with the noise and the intervals that they make."""
+    if not any(stage.unsettled for stage in plan.stages):
+        return plan
+    narrow = plan if plan.narrow is None else plan.narrow
+    stages = tuple(
+        settled(stage, limits) if stage.unsettled else stage
+        for stage, limits in zip(narrow.stages, chosen, strict=True)
+    )
+    made = dataclasses.replace(narrow, stages=stages)
+    return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
 
 
 def describe(expr: Expr) -> str:

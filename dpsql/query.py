@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,13 +25,15 @@ from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
+from dpsql.plan.render.limits import counting
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements
-from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
-from dpsql.planner import World, plan
-from dpsql.record import release_record
-from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys
+from dpsql.planner import World, plan, settled_plan
+from dpsql.privacy.measure import settled
+from dpsql.record import chosen_record, release_record
+from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys, released_limits
 from dpsql.result import Privacy, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
@@ -98,13 +101,13 @@ def run_query(session: Session, statement: Statement, *, query_id: str | None = 
     charge = _charge(session, found, scratch, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
-        answer = _finish(session, found, scratch, decode(earlier), repeated=True)
+        answer = _finish_settled(session, found, scratch, decode(earlier), repeated=True)
         session.unfinished.pop(charge.plan, None)
         return answer
     vault = session.vault()
     receipt = _ledger(session).reserve(charge)
     if receipt.repeats is not None:
-        return _finish(session, found, scratch, decode(receipt.repeats), repeated=True)
+        return _finish_settled(session, found, scratch, decode(receipt.repeats), repeated=True)
     return _run_charged(session, found, scratch, vault, charge, receipt)
 
 
@@ -116,9 +119,9 @@ def _run_charged(
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
     rows = encode(noisies)
-    ledger.store(receipt, rows)
+    ledger.store(receipt, rows, chosen_record(settled_plan(found, [each.chosen for each in noisies])))
     session.unfinished[charge.plan] = rows
-    answer = _finish(session, found, scratch, noisies)
+    answer = _finish_settled(session, found, scratch, noisies)
     session.unfinished.pop(charge.plan, None)
     return answer
 
@@ -184,13 +187,18 @@ def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | No
 def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault) -> tuple[Noisy, ...]:
     """Steps 10 and 11 for every stage in order; a later stage may read what an earlier one released."""
     noisies: list[Noisy] = []
+    stages: list[NoisyStage] = []
+    chosen: dict[int, dict[Chosen, int]] = {}
     for stage in found.stages:
         scratch.check_fan_outs(session.scratch, stage, released=True)
-        noisies.append(_released(session, stage, scratch, vault, exact=found.exact))
+        run, rows = _released(session, stage, scratch, vault, chosen, exact=found.exact)
+        stages.append(run)
+        noisies.append(rows)
+        scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
-            noisies[first:] = consistent(found.stages[first : stage.number + 1], noisies[first:])
-            for done, rows in zip(found.stages[first : stage.number + 1], noisies[first:], strict=True):
+            noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
+            for done, rows in zip(stages[first:], noisies[first:], strict=True):
                 scratch.load(session.scratch, done, rows)
     return tuple(noisies)
 
@@ -201,12 +209,34 @@ def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
     return stage.level is not None and any(s.level is not None and s.level.family == stage.level.family for s in after)
 
 
-def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Noisy:
-    """Steps 10 and 11 for one stage: its private keys first, then what is measured of the groups that are released."""
-    if stage.is_empty:
-        return all_keys(stage)  # nothing can be released, so nothing is asked
+def _released(
+    session: Session,
+    stage: NoisyStage,
+    scratch: ScratchSql,
+    vault: Vault,
+    chosen: dict[int, dict[Chosen, int]],
+    *,
+    exact: bool,
+) -> tuple[NoisyStage, Noisy]:
+    """Steps 10 and 11 for one stage: its private keys first, then the limits that are left to the data, then what is
+    measured of the groups that are released. chosen: the limits of each stage so far."""
+    if stage.is_empty:  # nothing can be released, so nothing is asked
+        smallest = tuple(choice.candidates[0] for choice in stage.choices)
+        chosen[stage.number] = {choice.of: choice.candidates[0] for choice in stage.choices}
+        return settled(stage, smallest), dataclasses.replace(all_keys(stage), chosen=smallest)
     ready = ready_stage(session, stage, scratch, vault, exact=exact)
-    return release(vault_totals(session, ready, scratch, vault, exact=exact), ready, noiseless=exact)
+    limits: tuple[int, ...] = ()
+    if stage.unsettled:
+        earlier = {
+            of: n for choice in stage.choices if choice.as_in is not None for of, n in chosen[choice.as_in].items()
+        }
+        counted = vault_run(session, stage, scratch, vault, counting(ready, vault_relations(session, vault)))
+        limits = released_limits(counted, ready, earlier)
+        ready = dataclasses.replace(ready, stage=settled(stage, limits))
+        chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, limits, strict=True)}
+    totals = vault_totals(session, ready, scratch, vault, exact=exact)
+    rows = release(totals, ready, noiseless=exact)
+    return ready.stage, dataclasses.replace(rows, chosen=limits)
 
 
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
@@ -248,6 +278,16 @@ def _run_one(
     finally:
         for result in results:
             result.close()
+
+
+def _finish_settled(
+    session: Session, found: ReleasePlan, scratch: ScratchSql, noisies: tuple[Noisy, ...], *, repeated: bool = False
+) -> Answer:
+    """Released rows may say which limits were chosen: what is told of them is told of that plan."""
+    run = settled_plan(found, [rows.chosen for rows in noisies])
+    if run is not found:
+        scratch = dataclasses.replace(scratch, plan=run)
+    return _finish(session, run, scratch, noisies, repeated=repeated)
 
 
 def _finish(

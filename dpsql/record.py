@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from dpsql.plan.measurements import Histogram, axes, is_chosen, shares
-from dpsql.plan.stages import Draw, Key, NoisyStage, ReleasePlan
-from dpsql.result import MeasurementReport, privacy_report
+from dpsql.plan.stages import Draw, Key, LimitChoice, NoisyStage, ReleasePlan
+from dpsql.result import MeasurementReport, limit_reports, limit_value, privacy_report
 from dpsql.version import VERSION
 
 NEIGHBOURS = "one unit added or removed, with all its rows in every table"
@@ -59,11 +60,34 @@ def _stage(stage: NoisyStage) -> dict[str, object]:
         "groups": stage.limit.groups.most,
         "limits": dict(stage.limit.said),
         "because": stage.limit.because,
+        "choices": [_choice(choice, stage) for choice in stage.choices],
         "keys": [_key(key) for key in stage.keys],
         "threshold_units": None if selection is None else float(selection.units),
         "delta_keys": None if selection is None else str(selection.delta),
         "min_units": stage.min_units,
     }
+
+
+def _choice(choice: LimitChoice, stage: NoisyStage) -> dict[str, object]:
+    """A limit that is left to the data; which was chosen is with the released rows."""
+    return {
+        "of": choice.of,
+        "smallest": float(limit_value(choice, choice.candidates[0], stage)),
+        "candidates": len(choice.candidates),
+        "epsilon": str(choice.draw.epsilon),
+        "as_in": choice.as_in,
+    }
+
+
+def chosen_record(plan: ReleasePlan) -> str | None:
+    """Which limits were chosen, for the ledger; None where there was no choice."""
+    found = [
+        {"tables": list(stage.tables), "of": limit.of, "chosen": str(limit.exactly)}
+        for stage in plan.stages
+        for limit in limit_reports(stage)
+        if limit.exactly is not None
+    ]
+    return json.dumps({"limits": found}) if found else None
 
 
 def _key(key: Key) -> dict[str, object]:
@@ -75,6 +99,9 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
     """What a tight total is reckoned from, in integers of each draw's own grid."""
     if stage.selection is not None:
         yield _event(stage.selection.draw, one_number=False)
+    for choice in stage.choices:
+        if choice.as_in is None:
+            yield {"mechanism": "permute-and-flip", "epsilon": str(choice.draw.epsilon), "choices": 1}
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
         if draw.mechanism in ("none", "exact"):

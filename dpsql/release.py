@@ -20,9 +20,10 @@ from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.measurements import Choice, Counted, Histogram, TopGroups, shares
 from dpsql.plan.ready import AllRows, Listed, Ready
 from dpsql.plan.render.finish import column_names
-from dpsql.plan.stages import Draw, NoisyStage
+from dpsql.plan.stages import Chosen, Draw, NoisyStage
 from dpsql.plan.transport import transported
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Question, VaultColumn, total
+from dpsql.privacy.auto import scores
 from dpsql.privacy.calibrate import SELECTED_LIMIT
 
 Array = npt.NDArray[Any]
@@ -54,11 +55,14 @@ def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noisy:
-    """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers."""
+    """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers.
+
+    chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others."""
 
     stage: int
     columns: Mapping[str, Array]
     rows: int
+    chosen: tuple[int, ...] = ()
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
@@ -95,6 +99,33 @@ def _listed(columns: Mapping[str, Array], stage: NoisyStage, kept: Integers) -> 
         for i, key in enumerate(stage.keys)
     }
     return Ready(stage=stage, groups=Listed(found, len(kept)))
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def released_limits(exact: Exact, ready: Ready, earlier: Mapping[Chosen, int]) -> tuple[int, ...]:
+    """For each choice of the stage the limit that is chosen; earlier: those of the stage that it takes them over from."""
+    found: list[int] = []
+    answered = iter(answers_of(exact))
+    for choice in ready.stage.choices:
+        if choice.as_in is not None:
+            found.append(earlier[choice.of])
+            continue
+        _, columns = next(answered)
+        above = _above(_integers(columns[CANDIDATE.name]), _integers(columns[WEIGHT.name]), len(choice.candidates))
+        scored = np.array([scores(choice, above, ready.count)], dtype=np.int64)
+        at = choose_most(scored, 1, epsilon=choice.draw.epsilon, sensitivity=choice.draw.reach)
+        found.append(choice.candidates[int(at[0, 0])])
+    return tuple(found)
+
+
+def _above(first: Integers, units: Integers, candidates: int) -> list[int]:
+    """How many units are above each candidate."""
+    counts = [0] * (candidates + 1)
+    for i, n in zip(first.tolist(), units.tolist(), strict=True):
+        counts[i] += n
+    return [sum(counts[i + 1 :]) for i in range(candidates)]
 
 
 # --- measurements -----------------------------------------------------------------------------------------------------

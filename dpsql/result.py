@@ -27,7 +27,7 @@ from dpsql.plan.measurements import (
     shares,
     step_of,
 )
-from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
+from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
 from dpsql.privacy.intervals import bins_of, measured_columns, noise_width
 
@@ -94,6 +94,21 @@ class MeasurementReport:
     because: str = ""
     stage: int = 0
     position: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReport:
+    """A limit that the data chose, or (chosen None) are to choose. of: "rows" or "groups" of a unit, or the name of a sum
+    whose values are limited; chosen: in rows, groups, or the sum's units."""
+
+    of: str
+    exactly: Fraction | None
+    epsilon: float
+    stage: int = 0
+
+    @property
+    def chosen(self) -> float | None:
+        return None if self.exactly is None else float(self.exactly)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +179,7 @@ class Privacy:
     cost: CostReport
     unit: str
     dataset: str
+    limits: tuple[LimitReport, ...] = ()
     measurements: tuple[MeasurementReport, ...] = ()
     threshold: float | None = None
     intervals: Intervals = field(default_factory=lambda: NO_INTERVALS)
@@ -178,6 +194,9 @@ class Privacy:
         if self.exact:
             return "EXACT: no noise was added. For tests on made-up data only."
         lines = [f"privacy: {self.cost}{' (a repeat, nothing charged)' if self.repeated else ''}; unit: {self.unit}"]
+        for limit in self.limits:
+            chosen = "to be chosen" if limit.chosen is None else f"{limit.chosen:,.6g}, chosen by the data"
+            lines.append(f"  limit on {limit.of} of one {self.unit}: {chosen}, ε = {limit.epsilon:.6g}")
         for m in self.measurements:
             lines.append(
                 f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}{_rows(m)} "
@@ -212,6 +231,7 @@ def privacy_report(
         cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
         unit=plan.unit,
         dataset=plan.dataset,
+        limits=tuple(report for stage in plan.stages for report in limit_reports(stage)),
         measurements=tuple(report for stage in plan.stages for report in _reports(stage)),
         threshold=max(thresholds) if thresholds else None,
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
@@ -219,6 +239,25 @@ def privacy_report(
         exact=plan.exact,
         notes=notes,
     )
+
+
+def limit_reports(stage: NoisyStage) -> Iterator[LimitReport]:
+    for choice in stage.choices:
+        yield LimitReport(
+            of=choice.of if isinstance(choice.of, str) else stage.measurements[choice.of].name,
+            exactly=None if choice.chosen is None else limit_value(choice, choice.chosen, stage),
+            epsilon=float(choice.draw.epsilon),
+            stage=stage.number,
+        )
+
+
+def limit_value(choice: LimitChoice, most: int, stage: Stage) -> Fraction:
+    """A limit in rows, in groups, or in the units of the sum that it limits."""
+    if isinstance(choice.of, str):
+        return Fraction(most)
+    one = stage.measurements[choice.of]
+    assert isinstance(one, RowTotal)
+    return most * step_of(one.piece)
 
 
 def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.ledger_open import Changes
+from dpsql.accounting.releases import chosen_limits
 from dpsql.belongings import Belongings, Folder, of_catalog
 from dpsql.by_hand import by_hand, of_metadata
 from dpsql.catalog.budget import with_budget
@@ -38,7 +39,8 @@ from dpsql.plan.render.clean import cleaned
 from dpsql.plan.render.keys import travelled
 from dpsql.plan.stages import Stage
 from dpsql.plan.transport import is_text
-from dpsql.privacy.settings import MechanismChoice, QuerySettings
+from dpsql.privacy.bound import tables_read
+from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.statement import Option, Statement, Weights
 from dpsql.table_sources import declared_source, overrides
@@ -53,8 +55,8 @@ class Defaults:
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     mechanism: MechanismChoice = "auto"
-    rows: int | None = None
-    groups: int | None = None
+    rows: AskedLimit | None = None
+    groups: AskedLimit | None = None
     rows_in_group: int | None = None
     intervals: Fraction | None = None
     top_k: bool = False
@@ -102,14 +104,16 @@ class Session(Sealed):
         delta = _fraction(said.get("delta"), delta)
         mechanism, split = said.get("mechanism"), said.get("split")
         rows, rows_in_group = self._rows(statement)
+        groups = as_limit(said.get("max_groups_contributed"), chosen.groups)
         weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None
         return QuerySettings(
             epsilon=epsilon,
             delta=Fraction(0) if delta is None else delta,
             mechanism=chosen.mechanism if mechanism is None else str(mechanism.value),  # type: ignore[arg-type]  # validated by sql/options
             rows=rows,
-            groups=_integer(said.get("max_groups_contributed"), chosen.groups),
+            groups=groups,
             rows_in_group=rows_in_group,
+            released=self.released_limits() if RELEASED in (rows, groups) else {},
             split=weights,
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
@@ -117,7 +121,14 @@ class Session(Sealed):
             exact=self.exact,
         )
 
-    def _rows(self, statement: Statement) -> tuple[int | None, int | None]:
+    def released_limits(self) -> Released:
+        """The limits that the data chose, the newest of each, from the ledger."""
+        found: dict[tuple[str, ...], dict[str, Fraction]] = {}
+        for tables, of, chosen in () if self.ledger is None else chosen_limits(self.ledger.rows()):
+            found.setdefault(tables_read(tables), {})[of] = chosen
+        return found
+
+    def _rows(self, statement: Statement) -> tuple[AskedLimit | None, int | None]:
         """A unit's rows over all groups, or in each: one of the two at most, and what OPTIONS say before any default."""
         said = statement.options
         rows, in_group = said.get("max_rows_contributed"), said.get("max_rows_per_group")
@@ -131,7 +142,7 @@ class Session(Sealed):
             )
         if rows is None and in_group is None:
             return self.defaults.rows, self.defaults.rows_in_group
-        return _integer(rows, None), _integer(in_group, None)
+        return as_limit(rows, None), _integer(in_group, None)
 
     def fresh(self, statement: Statement) -> bool:
         """Whether new noise is asked, and paid, for what was answered before."""
@@ -347,8 +358,8 @@ def open_session(
     analyst: str | None = None,
     epsilon: Fraction | None = None,
     delta: Fraction | None = None,
-    rows: int | None = None,
-    groups: int | None = None,
+    rows: AskedLimit | None = None,
+    groups: AskedLimit | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     temp_folder: str | Path | None = None,
@@ -419,6 +430,13 @@ def _fraction(option: Option | None, default: Fraction | None) -> Fraction | Non
         return default
     assert isinstance(option.value, Fraction | int)
     return Fraction(option.value)
+
+
+def as_limit(option: Option | None, default: AskedLimit | None) -> AskedLimit | None:
+    """A number, 'auto' or 'released'."""
+    if option is None or not isinstance(option.value, str):
+        return default if option is None else _integer(option, None)
+    return RELEASED if option.value == RELEASED else AUTO
 
 
 def _integer(option: Option | None, default: int | None) -> int | None:

@@ -18,7 +18,7 @@ from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
 from dpsql.query import Answer, Parameters, check, in_text, left_of, plan_of, read, refusal_now, run_query, would_charge
 from dpsql.result import amount_report
-from dpsql.session import Session
+from dpsql.session import Session, as_limit
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.bind.scope import unknown_table
@@ -157,9 +157,9 @@ def _set(session: Session, statement: Statement) -> Answer:
             assert isinstance(value, Fraction | int)
             setattr(session.defaults, option.name, Fraction(value))
         case "max_groups_contributed":
-            session.defaults.groups = int(value)  # type: ignore[arg-type]  # validated as a whole number
+            session.defaults.groups = as_limit(option, None)
         case "max_rows_contributed":  # the later of two ways to limit rows counts
-            session.defaults.rows, session.defaults.rows_in_group = int(value), None  # type: ignore[arg-type]  # the same
+            session.defaults.rows, session.defaults.rows_in_group = as_limit(option, None), None
         case "max_rows_per_group":
             session.defaults.rows, session.defaults.rows_in_group = None, int(value)  # type: ignore[arg-type]  # the same
         case _:

@@ -17,7 +17,12 @@ VERSION = 1
 
 def encode(noisies: tuple[Noisy, ...]) -> bytes:
     stages = [
-        {"stage": n.stage, "rows": n.rows, "columns": {name: _column(values) for name, values in n.columns.items()}}
+        {
+            "stage": n.stage,
+            "rows": n.rows,
+            "columns": {name: _column(values) for name, values in n.columns.items()},
+            "chosen": list(n.chosen),
+        }
         for n in noisies
     ]
     text = json.dumps({"version": VERSION, "stages": stages}, ensure_ascii=True)
@@ -41,7 +46,12 @@ def decode(rows: bytes) -> tuple[Noisy, ...]:
         if found["version"] != VERSION:
             raise ValueError("another version")
         return tuple(
-            Noisy(stage=s["stage"], rows=s["rows"], columns={k: _values(c) for k, c in s["columns"].items()})
+            Noisy(
+                stage=s["stage"],
+                rows=s["rows"],
+                columns={k: _values(c) for k, c in s["columns"].items()},
+                chosen=tuple(s.get("chosen", ())),
+            )
             for s in found["stages"]
         )
     except (ValueError, KeyError, TypeError, zlib.error):

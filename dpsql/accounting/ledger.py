@@ -178,17 +178,18 @@ class Ledger:
         with self._store.write("running") as writing:
             self._advance(writing, receipt, "running", after=None)
 
-    def store(self, receipt: Receipt, rows: bytes) -> None:
-        """Durably: these are the released rows. Hand over nothing before this returns."""
+    def store(self, receipt: Receipt, rows: bytes, limits: str | None = None) -> None:
+        """Durably: these are the released rows, and the limits that were chosen (JSON). Hand over nothing before this
+        returns."""
         with self._store.write("store") as writing:
-            self._advance(writing, receipt, "released", after="running", rows=rows)
+            self._advance(writing, receipt, "released", after="running", rows=rows, detail=limits)
         self.spent_here.is_now("released", receipt.cost)
 
     def void(self, charge: int, why: str) -> None:
         """The owner gives back, on record, a charge whose run never began."""
         _check_why(why)
         with self._store.write("void") as writing:
-            self._advance(writing, Receipt(id=charge, cost=ZERO), "void", after=None, why=why)
+            self._advance(writing, Receipt(id=charge, cost=ZERO), "void", after=None, detail=why)
 
     def _advance(
         self,
@@ -198,7 +199,7 @@ class Ledger:
         *,
         after: str | None,
         rows: bytes | None = None,
-        why: str | None = None,
+        detail: str | None = None,
     ) -> None:
         tip = self._tip(writing)
         charge = writing.entry(receipt.id)
@@ -218,7 +219,7 @@ class Ledger:
             kind=kind,
             time=now_after(tip, self._clock),
             subject=charge.n,
-            detail=why,
+            detail=detail,
             rows_hash=None if rows is None else rows_digest(rows),
         )
         post(writing, draft, charge=charge, rows=rows)

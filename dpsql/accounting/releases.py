@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from dpsql.accounting.ledger_chain import Entry
@@ -52,6 +53,14 @@ def releases(entries: Iterable[Entry]) -> tuple[Release, ...]:
         elif entry.subject in states and entry.kind in (RUNNING, RELEASED, VOID):
             states[entry.subject] = entry.kind
     return tuple(_release(entry, states[entry.n]) for entry in charges)
+
+
+def chosen_limits(entries: Iterable[Entry]) -> Iterator[tuple[tuple[str, ...], str, Fraction]]:
+    """The limits that the data chose, oldest first: the tables they were chosen for, of what, and which."""
+    for entry in entries:
+        if entry.kind == RELEASED and entry.detail:
+            for one in json.loads(entry.detail)["limits"]:
+                yield tuple(one["tables"]), str(one["of"]), Fraction(one["chosen"])
 
 
 def _release(entry: Entry, state: str) -> Release:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsql.catalog.model import ColumnSpec, fold
-from dpsql.catalog.reading import Reader, described, quoted
+from dpsql.catalog.reading import Reader, described, number, quoted
 from dpsql.catalog.tree import Fields, Items, Scalar, Tree, printable
 from dpsql.catalog.values import article, read_bound, read_key, read_type
 from dpsql.domain.facts import KEY_LIMIT, Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
 
-COLUMN_FIELDS = ("type", "keys", "lower", "upper", "nullable", "unique", "description")
+COLUMN_FIELDS = ("type", "keys", "lower", "upper", "like", "nullable", "unique", "description")
+
+LARGEST_LIKE = 10**15
 
 Keys = tuple[Atom, ...]
 
@@ -72,6 +74,7 @@ def _long_form(reader: Reader, name: str, type_: Type, fields: Fields) -> Column
         type=type_,
         description="" if description is None else reader.prose(description[1], "description") or "",
         interval=interval,
+        like=read_like(reader, fields, type_),
         keys=keys,
         keys_from=keys_from,
         nullable=nullable,
@@ -96,6 +99,18 @@ def read_interval(reader: Reader, fields: Fields, type_: Type) -> Interval:
         reader.problem(fields.at("lower"), "lower is above upper", "exchange them")
         return Interval()
     return interval
+
+
+def read_like(reader: Reader, fields: Fields, type_: Type) -> Fraction | None:
+    """like: 1000, a typical size of a number: where the data's choice of a limit begins."""
+    entry = fields.entries.get("like")
+    if entry is None:
+        return None
+    value = number(entry[1])
+    if not type_.is_numeric or value is None or not 0 < value <= LARGEST_LIKE:
+        reader.problem(entry[0], "like is a typical size of a number", "write like: 1000, or leave it out")
+        return None
+    return value
 
 
 def read_keys(reader: Reader, tree: Tree, type_: Type) -> tuple[Keys | None, tuple[str, str] | None]:

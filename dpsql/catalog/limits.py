@@ -1,4 +1,6 @@
-"""Reading how much of one unit counts: rows_per_unit and groups_per_unit, or the older pair max_groups and max_rows."""
+"""Reading how much of one unit counts: rows_per_unit and groups_per_unit, or the older pair max_groups and max_rows.
+
+What is `auto`, or not said at all, the data choose, privately, in each query (privacy/auto.py)."""
 
 from __future__ import annotations
 
@@ -7,21 +9,22 @@ from dpsql.catalog.reading import Reader, described, quoted
 from dpsql.catalog.tree import Fields, Items, Scalar, Tree
 
 LARGEST_CAP = 10**9
+AUTO = "auto"
 NEWER, OLDER = ("rows_per_unit", "groups_per_unit"), ("max_groups", "max_rows")
 LIMIT_MEANING = {
     "rows_per_unit": "how many rows of one unit count in one query, over all its groups together; choose what nearly every "
-    "unit stays within (noise grows with it; if a unit has more rows, each counts less), such as 12",
+    "unit stays within (noise grows with it; if a unit has more rows, each counts less), such as 12; auto, or left out: "
+    "each query spends a part of its ε on choosing it",
     "groups_per_unit": "in how many groups of one query one unit counts as one, in COUNT(DISTINCT unit) and in sums "
-    "bounded per unit; as many as rows_per_unit if it is left out",
+    "bounded per unit; left out: as many as rows_per_unit, or auto where that is",
     "max_groups": "older, with max_rows: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
     "max_rows": "older, with max_groups: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
 }
 _EXAMPLE = "write {by: [month], groups_per_unit: 12}"
 
 
-def read_caps(reader: Reader, fields: Fields, name: str, where: str, row_is_unit: bool) -> Caps:
-    """rows_per_unit, or max_groups and max_rows: required, because any silent default would bias every answer; where a
-    row is a unit both are 1."""
+def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> Caps:
+    """rows_per_unit and groups_per_unit, or max_groups and max_rows; where a row is a unit both are 1."""
     found = {limit: read_cap(reader, fields, limit) for limit in LIMIT_MEANING}
     said = [limit for limit in LIMIT_MEANING if limit in fields.entries]
     if row_is_unit:
@@ -34,25 +37,21 @@ def read_caps(reader: Reader, fields: Fields, name: str, where: str, row_is_unit
     if newer and older:
         fix = f"remove {' and '.join(older)}: max_groups: 4, max_rows: 3 means rows_per_unit: 12"
         reader.problem(fields.at(older[0]), f"table {quoted(name)} has {older[0]} beside {newer[0]}", fix)
-    elif not older and "rows_per_unit" not in said:
-        fix = f"add rows_per_unit: {LIMIT_MEANING['rows_per_unit']}"
-        reader.problem(where, f"table {quoted(name)} has no rows_per_unit", fix)
     elif len(older) == 1:
         (missing,) = set(OLDER) - set(older)
         fix = f"add {missing}, or say rows_per_unit instead: {LIMIT_MEANING['rows_per_unit']}"
         reader.problem(fields.at(older[0]), f"{older[0]} needs {missing} beside it", fix)
     if older:
         return Caps(groups=found["max_groups"] or 1, rows_in_group=found["max_rows"] or 1)
-    return Caps(rows=found["rows_per_unit"] or 1, groups=found["groups_per_unit"])
+    auto = "groups_per_unit" in said and found["groups_per_unit"] is None
+    return Caps(rows=found["rows_per_unit"], groups=found["groups_per_unit"], groups_auto=auto)
 
 
 def read_cap(reader: Reader, fields: Fields, name: str) -> int | None:
     entry = fields.entries.get(name)
     if entry is None:
         return None
-    if name in NEWER and isinstance(entry[1], Scalar) and entry[1].value == "auto":
-        fix = "write a number that nearly every unit stays within, such as 12"
-        reader.problem(entry[0], f"{name} cannot be auto yet", fix)
+    if name in NEWER and isinstance(entry[1], Scalar) and entry[1].value == AUTO:
         return None
     return reader.integer(entry[1], name, at_least=1, at_most=LARGEST_CAP)
 

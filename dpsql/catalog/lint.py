@@ -70,8 +70,13 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                     f"row_is_unit, but {quoted(column.name)} looks like a person's id: "
                     f"if one person can have several rows, write unit: {column.name}"
                 )
-    elif table.caps is not None and table.caps.rows_of_a_unit > MANY_ROWS:
-        yield f"limits this large make noise that hides everything: {table.caps.rows_of_a_unit:,} rows of a unit count"
+    elif table.caps is not None and (rows := table.caps.rows_of_a_unit) is None:
+        yield (
+            "rows_per_unit is not declared: each query spends a part of its ε on choosing it; declare what nearly every "
+            f"{catalog.unit} stays within, if you know"
+        )
+    elif table.caps is not None and rows is not None and rows > MANY_ROWS:
+        yield f"limits this large make noise that hides everything: {rows:,} rows of a unit count"
     if table.caps is not None and table.caps.rows_in_group is not None:
         yield _older(table.caps)
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:

@@ -28,6 +28,7 @@ class ColumnSpec:
     interval: Interval = EVERYTHING
     keys: tuple[Atom, ...] | None = None
     keys_from: tuple[str, str] | None = None
+    like: Fraction | None = None
     nullable: bool = True
     unique: bool = False
 
@@ -36,18 +37,21 @@ class ColumnSpec:
 class Caps:
     """What one unit may do to one query, for private tables.
 
-    rows: its rows that count, over all groups; None where the older pair max_groups x max_rows says it.
-    groups: groups in which it counts as one (max_groups in the pair); None: not declared.
+    rows: its rows that count, over all groups; None where the older pair max_groups x max_rows says it, or the data choose.
+    groups: groups in which it counts as one (max_groups in the pair); None: not declared, or (groups_auto) left to the data.
     rows_in_group: max_rows, with `groups`; None where `rows` is set.
     """
 
     rows: int | None = None
     groups: int | None = None
     rows_in_group: int | None = None
+    groups_auto: bool = False
 
     @property
-    def rows_of_a_unit(self) -> int:
-        """Over all groups, by either way of saying it."""
+    def rows_of_a_unit(self) -> int | None:
+        """Over all groups, by either way of saying it; None where the data choose."""
+        if self.rows is None and self.rows_in_group is None:
+            return None
         return self.rows if self.rows is not None else (self.groups or 1) * (self.rows_in_group or 1)
 
 

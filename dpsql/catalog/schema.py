@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from dpsql.catalog.columns import COLUMN_FIELDS
-from dpsql.catalog.limits import LARGEST_CAP, LIMIT_MEANING
+from dpsql.catalog.limits import AUTO, LARGEST_CAP, LIMIT_MEANING, NEWER
 from dpsql.catalog.load import CATALOG_FIELDS
 from dpsql.catalog.sources import FORMAT_FIELDS
 from dpsql.catalog.tables import TABLE_FIELDS
@@ -102,7 +102,7 @@ def _table() -> Json:
         "public": _said(FLAG, "nobody is to be protected in this table"),
         "unit": {"anyOf": [TEXT, path], "description": "whose row it is: a column, or the way to a table that has one"},
         "row_is_unit": _said(FLAG, "each row is one unit; only where no other table is private"),
-        **{name: _said(CAP, meaning) for name, meaning in LIMIT_MEANING.items()},
+        **{name: _said(_limit(name), meaning) for name, meaning in LIMIT_MEANING.items()},
         "caps": {"type": "array", "items": caps, "description": "other limits for certain keys"},
         "min_units": _said(
             CAP,
@@ -127,6 +127,10 @@ def _format() -> Json:
     }
 
 
+def _limit(name: str) -> Json:
+    return {"anyOf": [CAP, {"const": AUTO}]} if name in NEWER else CAP
+
+
 def _column() -> Json:
     span = _object({"from": BOUND, "to": BOUND}, ("from", "to"), ("from",))
     keys: Json = {"anyOf": [{"type": "array", "items": VALUE, "minItems": 1, "uniqueItems": True}, span]}
@@ -135,6 +139,7 @@ def _column() -> Json:
         "keys": _said(keys, "public keys, all released: [a, b], {from: 1, to: 9} or {from: table.column}"),
         "lower": _said(BOUND, "values below become it"),
         "upper": _said(BOUND, "values above become it"),
+        "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of it, where it has no bounds"),
         "nullable": _said(FLAG, "false: rows where it is NULL are dropped"),
         "unique": _said(FLAG, "no two rows share a value"),
         "description": WORDS,

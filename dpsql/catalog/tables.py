@@ -36,7 +36,7 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
     public = _flag(reader, fields, "public")
     unit = _public_unit(reader, fields) if public else _private_unit(reader, fields, name, where)
     private = not public
-    caps = read_caps(reader, fields, name, where, unit.row) if private else None
+    caps = read_caps(reader, fields, name, unit.row) if private else None
     source, form = fields.entries.get("source"), fields.entries.get("format")
     if source is None and form is not None:
         reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")

@@ -18,6 +18,7 @@ from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
+from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit
 from dpsql.query import Parameters
 from dpsql.result import CostReport, amount_report, cost_report
 from dpsql.session import Session, open_session
@@ -59,8 +60,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
-    max_rows_contributed: int | None = None,
-    max_groups_contributed: int | None = None,
+    max_rows_contributed: int | str | None = None,
+    max_groups_contributed: int | str | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     temp_folder: str | Path | None = None,
@@ -76,8 +77,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
-    max_rows_contributed: int | None = None,
-    max_groups_contributed: int | None = None,
+    max_rows_contributed: int | str | None = None,
+    max_groups_contributed: int | str | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     temp_folder: str | Path | None = None,
@@ -94,8 +95,8 @@ def connect(
     analyst: str | None = None,
     epsilon: Amountlike | None = None,
     delta: Amountlike | None = None,
-    max_rows_contributed: int | None = None,
-    max_groups_contributed: int | None = None,
+    max_rows_contributed: int | str | None = None,
+    max_groups_contributed: int | str | None = None,
     budget: object = None,
     ledger: str | Path | None = None,
     temp_folder: str | Path | None = None,
@@ -143,7 +144,12 @@ def exact_option(name: str, value: Amountlike | None) -> Fraction | None:
     return Fraction(checked)
 
 
-def _limit(name: str, value: int | None) -> int | None:
+def _limit(name: str, value: int | str | None) -> AskedLimit | None:
+    """A number, 'auto' or 'released': the same validation as OPTIONS and SET."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value.casefold() in options.LIMIT_WORDS:
+        return AUTO if value.casefold() == AUTO else RELEASED
     checked = exact_option(name, value)
     return None if checked is None else int(checked)
 

@@ -14,14 +14,15 @@ WEIGHT_BITS = 20
 FULL: int = 2**WEIGHT_BITS  # the weight of a row, or of a group, that counts in full
 ROWS_LIMIT = 2**40  # no unit has more rows, so no larger radius means anything
 
-Per = OneOf["rows", "groups"]
+Per = OneOf["rows", "groups", "values"]
 Norm = OneOf[1, 2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ball:
-    """Radius √squared. per: what is weighed, a unit's rows or its groups (unit, group). norm: in which the radius holds:
-    1 for Laplace noise and for choices, 2 for Gaussian noise. A ball of one norm says nothing of the other."""
+    """Radius √squared. per: what is weighed, a unit's rows, its groups (unit, group), or the sizes |p| of its rows. norm: in
+    which the radius holds: 1 for Laplace noise and for choices, 2 for Gaussian noise. A ball of one norm says nothing of the
+    other; but a vector within a radius in norm 1 is within it in norm 2."""
 
     per: Per
     norm: Norm
@@ -40,6 +41,9 @@ class Ball:
         n_g·w·most, so the norm is at most w·√q·most.
 
         A weight over groups is the same with each of the unit's groups for a row: its piece there counts once.
+
+        Lemma (values, norm 1, radius T): w = min(2^20, ⌊T·2^20/s⌋), s = Σ|p| over the unit's rows that enter (1 if that is
+        0). Then what goes is at most T·2^20 in ℓ1: it is at most w·s. Here the radius is in pieces, so most is 1.
         """
         exact = self.squared * (most * FULL) ** 2
         root = math.isqrt(exact)

@@ -109,12 +109,15 @@ class Number:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowTotal:
     """Σ p over rows: a count, a sum, a sum of products. A row enters when `where` is true and neither an axis nor anything
-    in `needs` is NULL."""
+    in `needs` is NULL.
+
+    within: instead of by how many rows it has, a unit is limited by its Σ|p| over all groups, to so many pieces."""
 
     name: str
     piece: Piece
     needs: tuple[Expr, ...] = ()
     where: Expr | None = None
+    within: int | None = None
     answer: Number
     because: str = ""
 
@@ -218,6 +221,19 @@ class TopGroups:
 Summed = RowTotal | RowMoments | UnitTotal | DistinctCount
 Counted = Choice | Histogram  # per candidate
 Measurement = Summed | Counted | TopGroups
+
+
+def limited_by(one: Measurement) -> Per:
+    """What of a unit is limited: its rows, the groups in which it counts as one, or the sizes of its values."""
+    match one:
+        case RowTotal(within=within) if within is not None:
+            return "values"
+        case UnitTotal():
+            return "groups"
+        case TopGroups(per=per):
+            return per
+        case _:
+            return "rows"
 
 
 def shares(one: Measurement) -> int:

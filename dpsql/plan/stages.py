@@ -129,17 +129,43 @@ class FanOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What is enforced of one unit. rows, groups: its radii. said: the numbers they were made of."""
+    """What is enforced of one unit. rows, groups: its radii. said: the numbers they were made of. auto: those that the data
+    choose, until they have."""
 
     rows: Radius
     groups: Radius
+    auto: frozenset[OneOf["rows", "groups"]] = frozenset()
     said: Mapping[str, int] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     because: str = ""
 
 
+Chosen = OneOf["rows", "groups"] | int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitChoice:
+    """One limit that is chosen. of: what is limited, a unit's rows or groups, or (a number) the sizes of the values of the
+    stage's measurement there. candidates: the limits it is chosen from, ascending.
+
+    A candidate's score is −max(0, N − tolerated) − step·i, N the number of units above the limit, i its position. Filled in
+    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group. as_in: the stage whose choice
+    of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is released.
+    """
+
+    of: Chosen
+    candidates: tuple[int, ...]
+    draw: Draw = Draw(mechanism="none")
+    step: int = 0
+    tolerated: Fraction = Fraction(0)
+    as_in: int | None = None
+    chosen: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One release: certified rows, group keys, measurements; then `outputs`, expressions over key and answer columns."""
+    """One release: certified rows, group keys, measurements; then `outputs`, expressions over key and answer columns.
+
+    choices: limits that the data choose; until then those of `limit` and of the measurements are the smallest candidates."""
 
     number: int
     source: Source
@@ -148,12 +174,18 @@ class Stage:
     keys: tuple[Key, ...]
     limit: Limit
     measurements: tuple[Measurement, ...]
+    choices: tuple[LimitChoice, ...] = ()
     outputs: tuple[tuple[Field, Expr], ...]  # what Noisy(number) shows: the keys, then the aggregates
     min_units: int = 0
     level: Level | None = None
     fan_outs: tuple[FanOut, ...] = ()
     # values that outputs are made of beside the answers: levels, each reading those before it
     steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a limit has still to be chosen."""
+        return any(choice.chosen is None for choice in self.choices)
 
     @property
     def public_keys(self) -> bool:
@@ -187,6 +219,7 @@ class ReleasePlan:
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
+    level: of these intervals, and narrow the same plan without them.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -199,6 +232,8 @@ class ReleasePlan:
     ends: frozenset[int] = frozenset()
     exact: bool = False
     proof: bool = False
+    level: Fraction | None = None
+    narrow: ReleasePlan | None = None
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

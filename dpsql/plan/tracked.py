@@ -27,24 +27,33 @@ class GroupLimit:
 class Limits:
     """The owner's limits, as they reach this relation: defaults of what the release enforces, never believed.
 
-    rows: rows of a unit that count, over all groups; None where the pair `groups` x `rows_in_group` says it.
-    groups: groups in which a unit counts as one; None: not declared.
+    rows: rows of a unit that count, over all groups; None where the pair `groups` x `rows_in_group` says it, or where
+    nothing does and the data choose (auto).
+    likes: typical sizes of columns without bounds, by id.
+    groups: groups in which a unit counts as one; None: not declared; as many as rows, or chosen where these are, or where
+    the owner leaves them to the data (groups_auto).
     rows_in_group: max_rows, the older limit beside max_groups; then `groups` is set and `rows` is None.
     """
 
     rows: int | None
     groups: int | None
     rows_in_group: int | None
+    groups_auto: bool = False
     by_keys: tuple[GroupLimit, ...] = ()
     min_units: int = 0
     max_sum: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=lambda: MappingProxyType({}))
+    likes: Mapping[int, Fraction] = field(default_factory=lambda: MappingProxyType({}))
     because: str = ""
 
     def __post_init__(self) -> None:
-        in_all = self.rows is not None and self.rows_in_group is None
         pair = self.rows is None and self.groups is not None and self.rows_in_group is not None
-        if not (in_all or pair):
+        if self.rows_in_group is not None and not pair:
             raise InternalError("limits are rows over all groups, or groups and rows in each")
+
+    @property
+    def auto(self) -> bool:
+        """Whether nothing says how many rows of a unit count."""
+        return self.rows is None and self.rows_in_group is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

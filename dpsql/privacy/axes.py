@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
@@ -30,6 +32,7 @@ class Axes:
     domains: Mapping[int, Domain]
     describe: Callable[[Expr], str]
     origins: Mapping[int, Origin]
+    likes: Mapping[int, Fraction] = field(default_factory=lambda: MappingProxyType({}))
 
     def domain(self, expr: Expr) -> Domain:
         return functions.infer(expr, self.domains)[1]
@@ -82,6 +85,22 @@ class Axes:
         step = sensitivity.value_grid(type_, Interval(-far, far)).step
         reach = min(int(far / step) * ROW_LIMIT, PIECE_LIMIT - 1)
         return Axis(arg=arg, step=step, low=-reach, high=reach)
+
+    def axis_of_values(self, arg: Expr) -> tuple[Axis, int]:
+        """An axis for a column without bounds, and a typical size on it: each value within ±2^21 times that. Nothing is
+        believed about the size: it is where the data's choice of a limit begins."""
+        type_ = self.domain(arg).type
+        if type_.kind not in NUMBERS:
+            raise SqlError(f"{type_} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
+        like = self.likes.get(arg.id, Fraction(1)) if isinstance(arg, Column) else Fraction(1)
+        if not sensitivity.representable(type_, Interval(-like * ROW_LIMIT, like * ROW_LIMIT)):
+            raise self.too_wide(arg)
+        step = sensitivity.value_grid(type_, Interval(-like, like)).step
+        if type_.kind is Kind.REAL:
+            step *= ROW_LIMIT
+        smallest = max(1, math.ceil(like / step))
+        far = min(2 * ROW_LIMIT * smallest, PIECE_LIMIT - 1)
+        return Axis(arg=arg, step=step, low=-far, high=far), smallest
 
     def too_wide(self, arg: Expr) -> Refused:
         declared = self._declared(arg)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Protocol
+from typing import Literal as OneOf
 
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
@@ -23,11 +25,12 @@ from dpsql.plan.cut import Draft
 from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
+from dpsql.privacy.auto import SMALLEST, to_choose
 from dpsql.privacy.kernel import certify, is_single
 from dpsql.privacy.loads import with_read_columns
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
-from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, QuerySettings
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
@@ -69,6 +72,8 @@ def bound(
         same_unit=draft.private.same,
         groups=_combinations(keys) if all(key.values is not None for key in keys) else None,
         max_sum=draft.private.limits.max_sum,
+        likes=draft.private.limits.likes,
+        released=settings.released.get(tables_read(draft.private.tables), {}) if settings.rows == RELEASED else {},
     )
     finished = _measured(draft, ask, aggregates)
     source = certify(_closed(draft, keys, ask.measurements, ids), catalog)
@@ -79,6 +84,7 @@ def bound(
     )
     outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
     source, loads = with_read_columns(source, draft.loads, draft.fan_outs)
+    measured = tuple(_over_columns(one, by_expr) for one in ask.measurements)
     return Stage(
         number=draft.number,
         source=source,
@@ -86,7 +92,10 @@ def bound(
         tables=draft.private.tables,
         keys=own,
         limit=limit,
-        measurements=tuple(_over_columns(one, by_expr) for one in ask.measurements),
+        measurements=measured,
+        choices=to_choose(
+            limit, measured, ask.candidates, number=draft.number, combinations=ask.groups, level=draft.level
+        ),
         outputs=(*outputs, *finished),
         min_units=draft.private.limits.min_units,
         level=draft.level,
@@ -159,33 +168,49 @@ def _combinations(keys: tuple[Key, ...]) -> int:
 
 def _limit(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Limit:
     """The radii for these keys. rows: T rows over all groups; from the older pair of m groups x c rows √m·c in norm 2.
-    groups: those declared, else as many as rows; never more than there are combinations of public keys."""
-    limits, because = _asked_for(draft.private.limits, keys, settings)
+    groups: those declared, else as many as rows; never more than there are combinations of public keys. What nothing
+    says, the data choose: until then the smallest candidate stands there."""
+    before = settings.released.get(tables_read(draft.private.tables), {})
+    limits, because = _asked_for(draft.private.limits, keys, settings, before)
     combinations = _combinations(keys) if all(key.values is not None for key in keys) else None
+    auto: set[OneOf["rows", "groups"]] = set()
 
     def at_most(groups: int) -> int:
         return groups if combinations is None else max(1, min(groups, combinations))
 
-    if limits.rows is not None:
-        groups = at_most(limits.rows if limits.groups is None else limits.groups)
-        said = {"rows": limits.rows} | ({} if limits.groups is None else {"groups": limits.groups})
-        rows = radius("rows", limits.rows)
-    else:
-        assert limits.groups is not None and limits.rows_in_group is not None
+    if limits.rows_in_group is not None:
+        assert limits.groups is not None
         groups, each = at_most(limits.groups), limits.rows_in_group
         said = {"groups": limits.groups, "rows_in_group": each}
         rows = radius("rows", groups * each, groups * each * each)
-    return Limit(rows=rows, groups=radius("groups", groups, groups), said=MappingProxyType(said), because=because)
+    else:
+        said = {} if limits.rows is None else {"rows": limits.rows}
+        rows = radius("rows", SMALLEST if limits.rows is None else limits.rows)
+        groups = at_most(rows.most if limits.groups is None else limits.groups)
+        if limits.groups is not None:
+            said["groups"] = limits.groups
+        elif (limits.rows is None or limits.groups_auto) and at_most(2) > 1:
+            auto.add("groups")
+            groups = SMALLEST
+        if limits.rows is None:
+            auto.add("rows")
+            because = ""
+    said_of = MappingProxyType(said)
+    return Limit(
+        rows=rows, groups=radius("groups", groups, groups), auto=frozenset(auto), said=said_of, because=because
+    )
 
 
 def _of_one_row(limit: Limit) -> Limit:
     """A unit with one row, by the form of the relation, has it in one group: radii above 1 would be reached by nobody.
     Whether it is weighed is asked of the certified relation again; if that were not single, its weights hold it to 1."""
-    return dataclasses.replace(limit, rows=radius("rows", 1), groups=radius("groups", 1))
+    return dataclasses.replace(limit, rows=radius("rows", 1), groups=radius("groups", 1), auto=frozenset())
 
 
-def _asked_for(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -> tuple[Limits, str]:
-    """The owner's limits for these keys, and the query's over them."""
+def _asked_for(
+    limits: Limits, keys: tuple[Key, ...], settings: QuerySettings, released: Mapping[str, Fraction]
+) -> tuple[Limits, str]:
+    """The owner's limits for these keys, and the query's over them. released: those chosen before for these tables."""
     groups, rows_in_group, because = limits.groups, limits.rows_in_group, limits.because
     for line in limits.by_keys:
         labels = [_labels(key) for key in keys]
@@ -198,19 +223,44 @@ def _asked_for(limits: Limits, keys: tuple[Key, ...], settings: QuerySettings) -
             groups, because = line.groups, f"{limits.because}, for these keys"
     rows = limits.rows
     if settings.groups is not None:
-        groups, because = settings.groups, "asked for in the query"
+        groups, because = _number(settings.groups, "groups", released), _asked(settings.groups)
     if settings.rows_in_group is not None:
         rows, rows_in_group, because = None, settings.rows_in_group, "asked for in the query"
     if settings.rows is not None:
-        rows, rows_in_group, because = settings.rows, None, "asked for in the query"
-    if rows is None and (groups is None or rows_in_group is None):
+        rows, rows_in_group, because = _number(settings.rows, "rows", released), None, _asked(settings.rows)
+    if rows_in_group is not None and groups is None:
         raise SqlError(
             "max_rows_per_group needs max_groups_contributed here",
             code=119,
             why="The owner limits a unit's rows over all groups, so nothing says for how many groups.",
             fix="Set max_rows_contributed, or both.",
         )
-    return dataclasses.replace(limits, rows=rows, groups=groups, rows_in_group=rows_in_group), because
+    auto = settings.groups == AUTO or (limits.groups_auto and groups is None)
+    if rows_in_group is None and limits.rows_in_group is not None and rows is None and settings.groups is None:
+        groups = None  # of the older pair nothing is left
+    return dataclasses.replace(limits, rows=rows, groups=groups, groups_auto=auto, rows_in_group=rows_in_group), because
+
+
+def tables_read(tables: Iterable[str]) -> tuple[str, ...]:
+    """What a released limit is kept under: no order, no case."""
+    return tuple(sorted({fold(table) for table in tables}))
+
+
+def _asked(asked: AskedLimit) -> str:
+    return "released before" if asked == RELEASED else "asked for in the query"
+
+
+def _number(asked: AskedLimit, of: str, released: Mapping[str, Fraction]) -> int | None:
+    if asked != RELEASED:
+        return None if isinstance(asked, str) else asked
+    if of not in released:
+        raise SqlError(
+            f"no limit on {of} was released for these tables",
+            code=119,
+            why="'released' takes over what the data chose for an earlier query, for nothing.",
+            fix=f"Ask once with max_{of}_contributed = 'auto', or give a number.",
+        )
+    return int(released[of])
 
 
 def _closed(draft: Draft, keys: tuple[Key, ...], measured: Iterable[Measurement], ids: Ids) -> Project:

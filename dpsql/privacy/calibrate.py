@@ -7,6 +7,7 @@ Laplace noise may still select its keys by Gaussian votes; then both are there.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -221,6 +222,31 @@ def _out_of_range(name: str, least: str) -> Refused:
         why="Its noise would not fit the exact sampler.",
         fix=f"Ask with an ε of at least {least}.",
     )
+
+
+def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
+    """A measurement of another limit, with as large a share as the old one: of ε, or of ρ, which is (Δ/σ)²/2.
+
+    On the curve a Gaussian's σ is at least 2^20 steps (`_is_fine`). With a larger reach the grid stays and σ grows, or
+    on the next grid it is at least half of one that was 2^21 or more.
+    """
+    match old.draw.mechanism:
+        case "laplace":
+            return _laplace(one, old.draw.epsilon, stage, old.draw.epsilon)
+        case "permute-and-flip":
+            return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage),))
+        case "gaussian":
+            reach = reaches(one, old.form, stage.limit, 2)
+            draws = [
+                _gaussian(each, _largest(one, old.form, i), cells(one, stage), 2 * old.draws[i].rho)
+                for i, each in enumerate(reach)
+            ]
+            fitting = tuple(draw for draw in draws if draw is not None)
+            if len(fitting) < len(draws):
+                raise _out_of_range(one.name, "more")
+            return dataclasses.replace(old, measurement=one, draws=fitting)
+        case _:
+            return dataclasses.replace(old, measurement=one)
 
 
 # --- Gaussian parts ---------------------------------------------------------------------------------------------------

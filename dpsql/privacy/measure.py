@@ -9,17 +9,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpsql.accounting.loss import Cost
+from dpsql.accounting.loss import Cost, rho_of_pure
 from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
+from dpsql.plan.limit_choice import dependents, with_limit, within_limit
 from dpsql.plan.measurements import Measurement, RowMoments, is_chosen, shares
-from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Stage
-from dpsql.privacy.calibrate import KEYS, VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
+from dpsql.plan.stages import Draw, Form, LimitChoice, Noised, NoisyStage, Selection, Stage
+from dpsql.privacy.auto import priced, with_shares
+from dpsql.privacy.calibrate import (
+    KEYS,
+    VOTES,
+    Accounting,
+    Additive,
+    Calibrated,
+    Part,
+    Votes,
+    calibrated,
+    half_width,
+    renoised,
+)
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
 
@@ -33,7 +46,9 @@ def measure(
     stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
 ) -> tuple[tuple[NoisyStage, ...], Cost]:
     if settings.exact:
-        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in stages), Cost()
+        return tuple(
+            _noisy(without_limits(s), [_quiet(m, EXACT) for m in s.measurements], None) for s in stages
+        ), Cost()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost()
@@ -56,8 +71,70 @@ def measure(
             why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
-    way = _choose(stages, _weights(stages, drawn, settings), epsilon, settings, accounting)
-    return tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages)), way.cost
+    weights, choosing = with_shares(stages, _weights(stages, drawn, settings))
+    way = _choose(stages, weights, epsilon, settings, accounting)
+    noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
+    shares = {at: epsilon * share for at, share in choosing.items()}
+    rho = sum((rho_of_pure(share) for share in shares.values()), way.cost.rho)
+    return tuple(_with_choices(i, stage, shares) for i, stage in enumerate(noisy)), dataclasses.replace(
+        way.cost, rho=rho
+    )
+
+
+def _with_choices(i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction]) -> NoisyStage:
+    """Each choice with its price, and without the candidates whose noise would not fit the sampler. What nothing depends on,
+    or nothing is spent on, is no choice."""
+    found: list[LimitChoice] = []
+    for n, choice in enumerate(stage.choices):
+        if (i, n) in shares:
+            choice = priced(stage, choice, shares[i, n], stage.noised)
+        elif choice.as_in is None:
+            continue
+        found.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))
+    return dataclasses.replace(stage, choices=tuple(found))
+
+
+def _fitting(stage: NoisyStage, choice: LimitChoice) -> tuple[int, ...]:
+    left = choice.candidates
+    while len(left) > 1:
+        try:
+            _limited(stage, {choice: left[-1]})
+            break
+        except Refused:
+            left = left[:-1]
+    return left
+
+
+def settled(stage: NoisyStage, chosen: Sequence[int]) -> NoisyStage:
+    """The stage with the limits that were chosen, one for each choice, and the noise that they need at the same cost.
+
+    Lemma: it costs what the stage cost before. Proof: a draw's noise is made again of its own share, epsilon or rho, and the
+    reach of the new limit; calibrate says what a share is for any reach.
+    """
+    made = _limited(stage, dict(zip(stage.choices, chosen, strict=True)))
+    choices = tuple(dataclasses.replace(one, chosen=most) for one, most in zip(stage.choices, chosen, strict=True))
+    return dataclasses.replace(made, choices=choices)
+
+
+def _limited(stage: NoisyStage, chosen: Mapping[LimitChoice, int]) -> NoisyStage:
+    limit, measured = stage.limit, list(stage.measurements)
+    moved: set[int] = set()
+    for choice, most in chosen.items():
+        limit = with_limit(limit, choice, most)
+        moved |= set(dependents(choice, stage.measurements))
+        measured = [within_limit(one, j, choice, most) for j, one in enumerate(measured)]
+    new = dataclasses.replace(stage, limit=limit, measurements=tuple(measured))
+    noised = [renoised(old, measured[j], new) if j in moved else old for j, old in enumerate(stage.noised)]
+    return dataclasses.replace(new, noised=tuple(noised))
+
+
+def without_limits(stage: Stage) -> Stage:
+    """For exact answers: the largest of what could be chosen."""
+    limit, measured = stage.limit, list(stage.measurements)
+    for choice in stage.choices:
+        limit = with_limit(limit, choice, choice.candidates[-1])
+        measured = [within_limit(one, j, choice, choice.candidates[-1]) for j, one in enumerate(measured)]
+    return dataclasses.replace(stage, limit=limit, measurements=tuple(measured), choices=())
 
 
 def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
@@ -72,12 +149,16 @@ def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
     """Laplace noise where units have one or two groups, or where nothing else is wanted."""
     if settings.mechanism != "auto":
         return 1 if settings.mechanism == "laplace" else 2
+    if "groups" in stage.limit.auto:
+        return 2
     return 1 if _voting(stage) <= FEW_GROUPS else 2
 
 
 def _voting(stage: Stage) -> int:
     """With how many groups a unit still votes where votes are in norm 1: as many as the owner or the query allows it."""
-    return min(1 if stage.source.single else stage.limit.groups.most, VOTES)
+    if stage.source.single:
+        return 1
+    return VOTES if "groups" in stage.limit.auto else min(stage.limit.groups.most, VOTES)
 
 
 def _weights(stages: tuple[Stage, ...], drawn: list[Part], settings: QuerySettings) -> dict[Part, Fraction]:

@@ -27,6 +27,7 @@ from dpsql.plan.measurements import (
     entering,
 )
 from dpsql.plan.stages import Limit
+from dpsql.privacy.auto import doublings
 from dpsql.privacy.axes import PIECE_LIMIT, Axes
 from dpsql.sql.bind.context import Ids
 
@@ -39,7 +40,8 @@ class Measuring(Axes):
     """The measurements of one stage.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
-    a column add up to in a group, by column id.
+    a column add up to in a group, by column id. candidates: of sums that are limited by Σ|x| of a unit, by position, the
+    limits that the data choose from. released: those that they chose for an earlier query, by the sum's name.
     """
 
     ids: Ids
@@ -47,11 +49,13 @@ class Measuring(Axes):
     same_unit: frozenset[int] = frozenset()
     groups: int | None = 1
     max_sum: Sums = field(default_factory=lambda: MappingProxyType({}))
+    released: Mapping[str, Fraction] = field(default_factory=lambda: MappingProxyType({}))
     measurements: list[Measurement] = field(default_factory=list)
+    candidates: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def units(self, where: Expr | None = None) -> Number:
         """How many units have a row that enters: their rows, where those of a unit count one in all."""
-        if self.limit.rows.most == 1:
+        if self.limit.rows.most == 1 and not self.limit.auto:
             return self.rows(where=where)
         name = "units" if where is None else f"units where {self.describe(where)}"
         new = UnitTotal(name=name, piece=One(), clamp=(0, 1), where=where, answer=self._number(BIGINT))
@@ -94,6 +98,11 @@ class Measuring(Axes):
         whole, because = bounds, "contribution bounds of the query"
         if whole is None and isinstance(arg, Column):
             whole, because = self.max_sum.get(arg.id), "max_sum declared in the metadata"
+        if whole is None and not self.domain(arg).interval.is_finite:
+            axis, smallest = self.axis_of_values(arg)
+            return self._total_of_values(
+                arg, axis, smallest, where, f"sum({self.describe(arg)}){self.filter(where)}", ""
+            )
         name = f"sum({self.describe(arg)}){self.filter(where)}"
         clamp: tuple[int, int] | None = None
         if whole is None or self.domain(arg).interval.is_finite:
@@ -113,6 +122,8 @@ class Measuring(Axes):
         return self._asked(new).answer
 
     def _total_of_rows(self, arg: Expr, axis: Axis, where: Expr | None, name: str, because: str) -> Number:
+        if "rows" in self.limit.auto or name in self.released:
+            return self._total_of_values(arg, axis, max(1, abs(axis.low), abs(axis.high)), where, name, because)
         counted = (frozenset(self.nullable(arg)), where)
         if any(isinstance(m, RowTotal) and m.piece == One() and self._rows_of(m) == counted for m in self.measurements):
             return self.moments_on(axis, degree=1, where=where).total
@@ -120,6 +131,27 @@ class Measuring(Axes):
             name=name, piece=OnAxis(axis), where=where, answer=self._number(_sum_type(arg.type)), because=because
         )
         return self._asked(new).answer
+
+    def _total_of_values(
+        self, arg: Expr, axis: Axis, smallest: int, where: Expr | None, name: str, because: str
+    ) -> Number:
+        """Limited by what a unit's values add up to, whatever their sign: one large sum among small ones is all it takes
+        for a limit on rows to be far too wide."""
+        new = RowTotal(
+            name=name,
+            piece=OnAxis(axis),
+            where=where,
+            within=smallest,
+            answer=self._number(_sum_type(arg.type)),
+            because=because,
+        )
+        before = self.released.get(name)
+        if before is not None:
+            own = max(1, math.ceil(before / axis.step))
+            return self._asked(dataclasses.replace(new, within=own, because="released before")).answer
+        asked = self._asked(new)
+        self.candidates[self.measurements.index(asked)] = doublings(smallest)
+        return asked.answer
 
     def mean(self, arg: Expr, where: Expr | None = None) -> RowMoments:
         """Count and sum of one axis."""
@@ -214,8 +246,9 @@ class Measuring(Axes):
         return frozenset(self.nullable(*read)), where
 
     def _by_group(self, of_group: int, of_row: int) -> bool:
-        """Whether bounding what a unit adds to a group reaches less than bounding its rows."""
-        return self.limit.groups.most * of_group < self.limit.rows.most * of_row
+        """Whether bounding what a unit adds to a group reaches less than bounding its rows; where the data choose how many
+        rows count, a bound that somebody gave is taken."""
+        return "rows" in self.limit.auto or self.limit.groups.most * of_group < self.limit.rows.most * of_row
 
     def _moments_of(self, axis: Axis | None, needs: tuple[Expr, ...], where: Expr | None) -> RowMoments | None:
         found = (m for m in self.measurements if isinstance(m, RowMoments))

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
-from dpsql.plan.balls import FULL, Norm
+from dpsql.plan.balls import FULL, Ball, Norm
 from dpsql.plan.measurements import (
     Choice,
     DistinctCount,
@@ -104,10 +104,13 @@ def reaches(one: Measurement, form: Form, limit: Limit, norm: Norm) -> tuple[int
     one vector, and each entry is the reach of them all.
 
     RowTotal, Histogram: the ball of rows with |p| ≤ most (a histogram's cells are disjoint groups of rows, each counting 1).
+    RowTotal within T: the ball of values, of norm 1; what is within it in norm 1 is so in norm 2.
     UnitTotal: the ball of groups with |p| ≤ the larger end of the clamp; 0 is what a unit without rows adds.
     """
     rows, groups = limit.rows.ball(norm), limit.groups.ball(norm)
     match one:
+        case RowTotal(within=within) if within is not None:
+            return (Ball(per="values", norm=1, squared=within**2).reach(1),)
         case RowTotal():
             return (rows.reach(most(one.piece)),)
         case Histogram():

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal as OneOf
 
 from dpsql.sql.statement import Weights
 
 MechanismChoice = OneOf["auto", "laplace", "gaussian"]
+AUTO: OneOf["auto"] = "auto"
+RELEASED: OneOf["released"] = "released"
+AskedLimit = int | OneOf["auto", "released"]
+Released = Mapping[tuple[str, ...], Mapping[str, Fraction]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySettings:
-    """rows, groups, rows_in_group: limits asked for, with the meaning of plan.tracked.Limits; never both kinds of rows.
+    """rows, groups, rows_in_group: limits asked for, with the meaning of plan.tracked.Limits; never both kinds of rows;
+    "auto": the data choose, whatever is declared; "released": what they chose for an earlier query.
+    released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
+    sums by name, in their units. Public numbers.
     proof: EXPLAIN shows the whole proof of isolation.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
     delta: Fraction
     mechanism: MechanismChoice = "auto"
-    rows: int | None = None
-    groups: int | None = None
+    rows: AskedLimit | None = None
+    groups: AskedLimit | None = None
     rows_in_group: int | None = None
+    released: Released = field(default_factory=lambda: MappingProxyType({}))
     split: Weights | None = None
     top_k: bool = False
     intervals: Fraction | None = None

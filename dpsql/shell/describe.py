@@ -49,7 +49,8 @@ def _table_note(table: TableSpec) -> str:
 
 def _limits(caps: Caps) -> str:
     itself = "" if caps.groups is None else f", and the unit itself in {_many(caps.groups, 'group')}"
-    return f"{_many(caps.rows_of_a_unit, 'row')} of a unit{itself}"
+    rows = caps.rows_of_a_unit
+    return f"{'as many rows as the data choose' if rows is None else _many(rows, 'row')} of a unit{itself}"
 
 
 def _many(count: int, noun: str) -> str:

@@ -22,6 +22,7 @@ SMALLEST_DELTA = Fraction(1, 10**100)
 LARGEST_CAP = 10**9
 LARGEST_WEIGHT = 10**6
 MECHANISMS = ("auto", "laplace", "gaussian")
+LIMIT_WORDS = ("auto", "released")
 _DIGIT_LIMIT = 60
 _EXPONENT_LIMIT = 300
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?\d+/\d+", re.ASCII)
@@ -85,6 +86,12 @@ def _cap(raw: Raw) -> int | None:
     return int(value) if value is not None and value.denominator == 1 and 1 <= value <= LARGEST_CAP else None
 
 
+def _limit(raw: Raw) -> int | str | None:
+    if isinstance(raw, str):
+        return fold(raw) if fold(raw) in LIMIT_WORDS else None
+    return _cap(raw)
+
+
 def _mechanism(raw: Raw) -> str | None:
     return fold(raw) if isinstance(raw, str) and fold(raw) in MECHANISMS else None
 
@@ -129,15 +136,15 @@ _SPECS = (
     OptionSpec(name="delta", takes="a number from 0 to below 1", example="delta = 1e-9", check=_delta),
     OptionSpec(
         name="max_rows_contributed",
-        takes="a whole number from 1 to 1e9",
+        takes="a whole number from 1 to 1e9, 'auto' or 'released'",
         example="max_rows_contributed = 12",
-        check=_cap,
+        check=_limit,
     ),
     OptionSpec(
         name="max_groups_contributed",
-        takes="a whole number from 1 to 1e9",
+        takes="a whole number from 1 to 1e9, 'auto' or 'released'",
         example="max_groups_contributed = 4",
-        check=_cap,
+        check=_limit,
     ),
     OptionSpec(
         name="max_rows_per_group", takes="a whole number from 1 to 1e9", example="max_rows_per_group = 3", check=_cap
@@ -190,14 +197,10 @@ def option(
             f"{spec.name} takes {spec.takes}",
             code=119,
             at=at,
-            why="A limit cannot be chosen yet." if _is_auto(spec, raw) else "The value given is something else.",
+            why="The value given is something else.",
             fix=f"Write for example {spec.example}.",
         )
     return Option(spec.name, value, at)
-
-
-def _is_auto(spec: OptionSpec, raw: Raw) -> bool:
-    return spec.check is _cap and isinstance(raw, str) and fold(raw) == "auto"
 
 
 def _unknown(name: str, setting: bool, at: Span | None) -> SqlError:

@@ -5,6 +5,7 @@ The only place of the judge that knows the shapes of stages and of exact totals.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isqrt
@@ -15,10 +16,12 @@ import numpy as np
 from dpsql.errors import InternalError
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Ready, with_public_keys
+from dpsql.plan.render.limits import counting
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.stages import Draw, NoisyStage
-from dpsql.plan.vault_query import GROUP, VOTES, total
+from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
+from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, total
 from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
+from dpsql.privacy.measure import settled
 from dpsql.query import vault_run, vault_totals
 from dpsql.release import Exact, all_keys_of, answers_of, cells
 from dpsql.scratch_sql import ScratchSql
@@ -63,9 +66,24 @@ class Run:
     exact: Exact
 
 
+LIMIT = "limit on "
+
+
+def tried(stage: NoisyStage, salt: int) -> tuple[int, ...]:
+    """The limits that a run takes where the data would choose: small ones, which bite, and larger ones in other runs."""
+    return tuple(choice.candidates[min(salt % 6, len(choice.candidates) - 1)] for choice in stage.choices)
+
+
+def measured(stage: NoisyStage, salt: int) -> NoisyStage:
+    """The stage as it is measured: with the limits that are tried."""
+    return settled(stage, tried(stage, salt)) if stage.unsettled else stage
+
+
 def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, ready: Ready | None = None) -> Run:
-    """The whole way of a stage through the vault; nothing is drawn."""
+    """The whole way of a stage through the vault; nothing is drawn. Which limit is chosen depends on how many units are
+    above each; those numbers are compared, and any limit will do for what is measured."""
     if stage.is_empty:  # the engine asks the vault nothing
+        stage = measured(stage, salt)
         nothing = {name: dict[Cell, int]() for name in reaches(stage)}
         return Run(Totals(frozenset(), nothing), with_public_keys(stage), Exact(()))
     vault = session.vault()
@@ -77,10 +95,22 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
         named[KEYS] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
     ready = own if ready is None else ready
+    if stage.unsettled:
+        asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault))
+        answered = answers_of(vault_run(session, stage, scratch, vault, asked))
+        for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
+            at, units = (columns[column.name].tolist() for column in (CANDIDATE, WEIGHT))
+            named[f"{LIMIT}{choice.of}"] = {((0,), int(v)): int(w) for v, w in zip(at, units, strict=True)}
+        stage = measured(stage, salt)
+        ready = dataclasses.replace(ready, stage=stage)
     exact = vault_totals(session, ready, scratch, vault, exact=False, salt=salt)
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
     return Run(Totals(groups, named), ready, exact)
+
+
+def _own_choices(stage: NoisyStage) -> tuple[LimitChoice, ...]:
+    return tuple(choice for choice in stage.choices if choice.as_in is None)
 
 
 def _votes(exact: Exact) -> dict[Cell, int]:
@@ -127,6 +157,9 @@ def reaches(stage: NoisyStage) -> dict[str, Reach]:
     found: dict[str, Reach] = {}
     if stage.selection is not None:
         found[KEYS] = Reach(norm=stage.selection.draw.norm, squared=4**stage.selection.bits)
+    for choice in _own_choices(stage):  # a unit is above the first few limits: in one place of all
+        if not stage.is_empty:
+            found[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
     for j, name, draw, _ in _vectors(stage):
         found[name] = _reach(stage, stage.noised[j].measurement, draw)
     return found

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from dpsql.errors import Refused
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.planner import settled_plan
 from dpsql.privacy.calibrate import KEYS
 from dpsql.query import Parameters, check, in_text, plan_of, read
 from dpsql.release import Noisy, release
@@ -37,9 +38,11 @@ from dpsql.testing.measurements import (
     Totals,
     by_group,
     max_groups,
+    measured,
     reaches,
     run,
     size,
+    tried,
     wrong_own_keys,
 )
 from dpsql.testing.removal import CatalogLike, Copies, Unit
@@ -82,9 +85,9 @@ class Replayed(NamedTuple):
         )
 
 
-def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals) -> Replayed:
+def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals, salt: int = SALT) -> Replayed:
     """What differs between the totals on two neighbouring databases."""
-    declared = reaches(stage)
+    declared = reaches(measured(stage, salt))
     changes: dict[str, int] = {}
     groups = full.groups ^ without.groups
     failure = ""
@@ -149,7 +152,7 @@ class Side:
         try:
             if statement is not None and plan_of(self.session, statement) != plan:
                 raise Failed("another plan than for the whole data")
-            scratch = ScratchSql.of(self.session, plan)
+            scratch = ScratchSql.of(self.session, _with_limits(plan, salt))
             found: list[Totals] = []
             for stage in plan.stages:
                 groups = ready[stage.number]
@@ -251,7 +254,7 @@ class Replayer:
 
     def _run_whole(self, case: Case) -> Failed | None:
         """Totals of the whole data, and each stage but the last released with noise. Raises what refuses the statement."""
-        scratch = check(self.session, case.plan)
+        scratch = check(self.session, _with_limits(case.plan, case.salt))
         try:
             for stage in case.plan.stages:
                 found = run(self.session, stage, scratch, salt=case.salt)
@@ -279,7 +282,7 @@ class Replayer:
         except Failed as failed:
             return [_failure(unit, case.plan.stages[0], str(failed))]
         found = [
-            compare(unit, stage, before, after)
+            compare(unit, stage, before, after, case.salt)
             for stage, before, after in zip(case.plan.stages, case.totals, totals, strict=True)
         ]
         places = self.copies.places(unit, orphans=True)
@@ -335,6 +338,10 @@ class Replayer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _with_limits(plan: ReleasePlan, salt: int) -> ReleasePlan:
+    return settled_plan(plan, [tried(stage, salt) for stage in plan.stages])
 
 
 def _failure(unit: object, stage: NoisyStage, what: str) -> Replayed:

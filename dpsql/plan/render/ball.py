@@ -29,9 +29,10 @@ def weights(ball: Ball, counts: Counts, source: str, *, by_group: bool) -> str:
 
 
 def unit_weight(ball: Ball, count: str) -> str:
-    """The weight in norm 1 of a unit whose rows are `count`."""
+    """The weight in norm 1 of a unit whose rows (or values) are `count`: at most 2^20, so a BIGINT holds it."""
     most = ball.reach(1)  # T·2^20
-    return f"least({FULL}, {most} // {count if count == 'count(*)' else f'greatest({count}, 1)'})"
+    shared = f"{huge(most)} // {count if count == 'count(*)' else f'greatest({count}, 1)'}"
+    return f"least({FULL}, {shared})" if ball.per != "values" else f"CAST(least({FULL}, {shared}) AS BIGINT)"
 
 
 def _proposal(ball: Ball, q: str) -> str:

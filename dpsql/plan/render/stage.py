@@ -29,6 +29,7 @@ from dpsql.plan.measurements import (
     UnitTotal,
     axes,
     entering,
+    limited_by,
     most,
 )
 from dpsql.plan.ready import AllRows, Ready
@@ -105,6 +106,8 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
         by_units = [(j, m) for j, m in own if _per_groups(m)]
         found += [_of_rows(printer, by_rows, norm)] if by_rows else []
         found += [_of_units(printer, by_units, norm)] if by_units else []
+    by_values = [(j, n.measurement) for j, n in noised if limited_by(n.measurement) == "values"]
+    found += [_of_values(printer, by_values)] if by_values else []
     for j, n in noised:
         match n.measurement:
             case DistinctCount():
@@ -117,11 +120,11 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
 
 
 def _per_rows(one: Measurement) -> bool:
-    return isinstance(one, RowTotal | RowMoments) or (isinstance(one, TopGroups) and one.per == "rows")
+    return isinstance(one, RowTotal | RowMoments | TopGroups) and limited_by(one) == "rows"
 
 
 def _per_groups(one: Measurement) -> bool:
-    return isinstance(one, UnitTotal) or (isinstance(one, TopGroups) and one.per == "groups")
+    return isinstance(one, UnitTotal | TopGroups) and limited_by(one) == "groups"
 
 
 def _groups(printer: Printer) -> Question:
@@ -175,6 +178,34 @@ def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
         return _summed(printer, [f"rows AS ({rows_})", f"units AS ({units})"], "units", sums, outs, parts)
     steps = [printer.step("rows", rows_), f"weights AS ({weights(ball, weighing.counts, 'rows', by_group=True)})"]
     return _summed(printer, steps, "rows", sums, outs, parts)
+
+
+def _of_values(printer: Printer, parts: Parts) -> Question:
+    """Each sum with a weight of its own, made of what the unit's values add up to, whatever their sign; also where a unit
+    has one row."""
+    weighing = Weighing({j: f"e{j}" for j, _ in parts}, {}, frozenset())
+    sums = Sums(weighing, "of units" if printer.one_group else "of rows")
+    totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
+    outs = _outs(printer, parts, totals, sums)
+    own = [f"{unit_weight(values_ball(one), size_of_values(j))} AS e{j}" for j, one in parts]
+    if printer.one_group:
+        added = [f"{text} AS {name}" for text, name in sums.inner.items()]
+        units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
+        return _summed(printer, [f"rows AS ({printer.rows(parts)})", f"units AS ({units})"], "units", sums, outs, parts)
+    weights_ = f"SELECT u, {', '.join(own)} FROM rows GROUP BY u"
+    return _summed(
+        printer, [printer.step("rows", printer.rows(parts)), f"weights AS ({weights_})"], "rows", sums, outs, parts
+    )
+
+
+def values_ball(one: Measurement) -> Ball:
+    assert isinstance(one, RowTotal) and one.within is not None
+    return Ball(per="values", norm=1, squared=one.within**2)
+
+
+def size_of_values(j: int) -> str:
+    """Σ|p| of a unit; pieces are within ±2^62."""
+    return f"coalesce(sum(abs(p{j})), 0)"
 
 
 @dataclass(slots=True)

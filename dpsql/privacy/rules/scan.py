@@ -96,9 +96,11 @@ def _limits(spec: TableSpec, node: Scan) -> Limits:
         rows=spec.caps.rows,
         groups=spec.caps.groups,
         rows_in_group=spec.caps.rows_in_group,
+        groups_auto=spec.caps.groups_auto,
         by_keys=by_keys,
         min_units=spec.min_units,
         max_sum=sums,
+        likes={ids[fold(c.name)]: c.like for c in spec.columns if c.like is not None and fold(c.name) in ids},
         because=f"declared for {spec.name}",
     )
 

@@ -1,0 +1,156 @@
+"""Limits that the data choose ('auto'): how many rows, groups or how large values of one unit count.
+
+A part of ε is spent on the choice, before anything is measured; what is measured then costs the rest, whatever was chosen.
+
+    N_i      how many units are above candidate T_i (T_0 < T_1 < …, each twice the one before)
+    score    −max(0, N_i − tolerated) − step·i
+    choice   one of the candidates, by permute-and-flip with coins exp(−ε₁·(best − score))
+
+Lemma: the choice is ε₁-DP. Proof: a unit that is added raises N_0 … N_i by one and leaves the others, so each score falls by
+0 or 1, all in one direction; mechanisms/order_statistics.choose_most proves the rest with sensitivity 1.
+
+Lemma: choosing and then measuring with ε₂ is (ε₁ + ε₂)-DP, whatever is chosen. Proof: given the choice, the measurements are
+ε₂-DP: their weights are made of the rows that are measured, and their noise of the chosen limit, a public number now. The
+densities multiply.
+
+Why it is near the best limit: with noise of mean size κ·T in each of G groups, raising T by one costs G times that and saves
+one row of each of N units; so the best T is where N is about G·κ, which is `tolerated`. A candidate i steps past the best of
+them wins with probability at most e^(−2i) by `step`, so the expected square of the limit is within 2.18 of the best one's.
+No choice can do without about 2·log2(T/T_0)/ε₁ units above: below n·ε ≈ 100 a declared limit is better.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from dpsql.accounting.loss import rho_of_pure
+from dpsql.ir.expr import Column
+from dpsql.plan.balls import ROWS_LIMIT
+from dpsql.plan.limit_choice import dependents
+from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
+from dpsql.plan.stages import Draw, Level, Limit, LimitChoice, Noised, Stage
+from dpsql.privacy.calibrate import Part
+
+SMALLEST = 1
+DOUBLINGS = 20  # the largest candidate is 2^20 times the smallest: more would cost nothing, and reach nothing
+CALM = 2  # a candidate that is i steps too large wins with probability e^(−CALM·i)
+SHARE_OF_KEYLESS = Fraction(1, 5)
+SHARE_OF_KEYED = Fraction(1, 10)
+SHARE_OF_MEANS = Fraction(1, 20)
+FLAT = 16  # means hardly change with the limit: so many times more units may be above it
+FLAT_BESIDE_COUNTS = 4
+SQUARE_ROOT_OF_2_OVER_PI = Fraction(7979, 10000)  # the mean size of Gaussian noise, in σ
+
+
+def doublings(smallest: int, most: int = ROWS_LIMIT * 2**DOUBLINGS) -> tuple[int, ...]:
+    """The candidates; the last is the first that nobody can be above."""
+    found = [smallest]
+    while len(found) <= DOUBLINGS and found[-1] < most:
+        found.append(min(2 * found[-1], most))
+    return tuple(found)
+
+
+def to_choose(
+    limit: Limit,
+    measurements: Sequence[Measurement],
+    values: Mapping[int, tuple[int, ...]],
+    *,
+    number: int,
+    combinations: int | None,
+    level: Level | None,
+) -> tuple[LimitChoice, ...]:
+    """What is left to the data and limits something. values: the candidates of measurements with a radius of their own."""
+    as_in = None if level is None or level.family == number else level.family
+    found = [
+        LimitChoice(of="rows", candidates=doublings(SMALLEST), as_in=as_in),
+        LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS), as_in=as_in),
+    ]
+    kept = [one for one in found if one.of in limit.auto and dependents(one, measurements)]
+    return (*kept, *(LimitChoice(of=j, candidates=each, as_in=as_in) for j, each in values.items()))
+
+
+def with_shares(
+    stages: Sequence[Stage], weights: Mapping[Part, Fraction]
+) -> tuple[dict[Part, Fraction], dict[tuple[int, int], Fraction]]:
+    """What measurements keep of their shares of ε, and each choice's, by stage and position: a part of what all of those
+    have that depend on it. All together they are what they were."""
+    kept, choosing = dict(weights), dict[tuple[int, int], Fraction]()
+    for i, stage in enumerate(stages):
+        for n, choice in enumerate(stage.choices):
+            parts = [part for part in _parts(stages, i, choice) if part in kept]
+            if choice.as_in is not None or not parts:
+                continue
+            part_of = _share(stage, choice)
+            choosing[i, n] = part_of * sum((weights[part] for part in parts), Fraction(0))
+            for part in parts:
+                kept[part] = weights[part] * (1 - part_of)
+    return kept, choosing
+
+
+def _parts(stages: Sequence[Stage], i: int, choice: LimitChoice) -> list[Part]:
+    """Everything that is limited by a choice of stage i, in the stages that take it over too."""
+    found = [(i, stages[i])]
+    number = stages[i].number
+    for k, other in enumerate(stages):
+        if any(one.as_in == number and one.of == choice.of for one in other.choices):
+            found.append((k, other))
+    return [Part(k, j) for k, stage in found for j in dependents(choice, stage.measurements)]
+
+
+def _share(stage: Stage, choice: LimitChoice) -> Fraction:
+    if _means_alone(stage, choice):
+        return SHARE_OF_MEANS
+    return SHARE_OF_KEYED if stage.keys else SHARE_OF_KEYLESS
+
+
+def _means_alone(stage: Stage, choice: LimitChoice) -> bool:
+    """Whether only means, variances and quantiles are asked, which a smaller limit hardly biases."""
+    found = [stage.measurements[j] for j in dependents(choice, stage.measurements)]
+    if not all(isinstance(one, RowMoments | Choice) for one in found):
+        return False
+    return not _is_counted(stage, found)
+
+
+def _is_counted(stage: Stage, measured: Sequence[Measurement]) -> bool:
+    """Whether a count or a sum is shown as it is."""
+    numbers = [one for m in measured if isinstance(m, RowMoments) for one in (m.count, m.total)]
+    shown = {number.whole.id for number in numbers} | {number.real.id for number in numbers}
+    return any(isinstance(expr, Column) and expr.id in shown for _, expr in stage.outputs)
+
+
+def priced(stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised]) -> LimitChoice:
+    """The choice with what it costs, and with how many units may be above the limit."""
+    sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
+    drawn = [size for size in sizes if size]
+    tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)
+    if _means_alone(stage, choice):
+        tolerated *= FLAT
+    elif stage.keys and any(
+        isinstance(noised[j].measurement, RowMoments) for j in dependents(choice, stage.measurements)
+    ):
+        tolerated *= FLAT_BESIDE_COUNTS
+    draw = Draw(mechanism="permute-and-flip", reach=1, epsilon=epsilon, rho=rho_of_pure(epsilon))
+    return dataclasses.replace(choice, draw=draw, step=math.ceil(CALM / epsilon), tolerated=tolerated)
+
+
+def _noise_of_one(noised: Noised) -> Fraction:
+    """The mean size of a number's noise, in what one unit may change it by."""
+    draw = noised.draw
+    match draw.mechanism:
+        case "laplace":
+            return Fraction(draw.scale, draw.reach)
+        case "gaussian":
+            return Fraction(draw.scale, draw.reach) * SQUARE_ROOT_OF_2_OVER_PI
+        case "permute-and-flip":
+            return shares(noised.measurement) / draw.epsilon
+        case _:
+            return Fraction(0)
+
+
+def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
+    """Of each candidate, from how many units are above it. groups: a public number, by now."""
+    tolerated = max(1, round(choice.tolerated * groups))
+    return [-max(0, n - tolerated) - choice.step * i for i, n in enumerate(above)]
