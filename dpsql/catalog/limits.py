@@ -25,7 +25,7 @@ _EXAMPLE = "write {by: [month], groups_per_unit: 12}"
 
 def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> Caps:
     """rows_per_unit and groups_per_unit, or max_groups and max_rows; where a row is a unit both are 1."""
-    found = {limit: read_cap(reader, fields, limit) for limit in LIMIT_MEANING}
+    found = {limit: read_cap(reader, fields, limit, auto=limit in NEWER) for limit in LIMIT_MEANING}
     said = [limit for limit in LIMIT_MEANING if limit in fields.entries]
     if row_is_unit:
         for limit in said:
@@ -47,11 +47,11 @@ def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> C
     return Caps(rows=found["rows_per_unit"], groups=found["groups_per_unit"], groups_auto=auto)
 
 
-def read_cap(reader: Reader, fields: Fields, name: str) -> int | None:
+def read_cap(reader: Reader, fields: Fields, name: str, *, auto: bool = False) -> int | None:
     entry = fields.entries.get(name)
     if entry is None:
         return None
-    if name in NEWER and isinstance(entry[1], Scalar) and entry[1].value == AUTO:
+    if auto and isinstance(entry[1], Scalar) and entry[1].value == AUTO:
         return None
     return reader.integer(entry[1], name, at_least=1, at_most=LARGEST_CAP)
 

@@ -66,7 +66,7 @@ def test_lines_for_keys_follow_their_columns() -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", [(None, None, None), (None, 4, None), (None, None, 3), (12, None, 3), (12, 4, 3)])
+@pytest.mark.parametrize("wrong", [(None, None, 3), (12, None, 3), (12, 4, 3)])
 def test_limits_are_said_in_one_way(wrong: tuple[int | None, int | None, int | None]) -> None:
     rows, groups, rows_in_group = wrong
     with pytest.raises(dpsql.InternalError):
@@ -116,7 +116,7 @@ def test_rows_in_a_group_need_groups() -> None:
         asked(connection, "max_rows_per_group = 3")
 
 
-@pytest.mark.parametrize("bad", [0, -1, 1.5, "auto", True, 10**10, float("nan")])
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "most", "", True, 10**10, float("nan")])
 def test_bad_limits_of_a_connection(bad: Any) -> None:
     for name in ("max_rows_contributed", "max_groups_contributed"):
         with pytest.raises(dpsql.Error):
