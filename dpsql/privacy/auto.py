@@ -14,9 +14,10 @@ Lemma: choosing and then measuring with ε₂ is (ε₁ + ε₂)-DP, whatever is
 densities multiply.
 
 Why it is near the best limit: with noise of mean size κ·T in each of G groups, raising T by one costs G times that and saves
-one row of each of N units; so the best T is where N is about G·κ, which is `tolerated`. A candidate i steps past the best of
-them wins with probability at most e^(−2i) by `step`, so the expected square of the limit is within 2.18 of the best one's.
-No choice can do without about 2·log2(T/T_0)/ε₁ units above: below n·ε ≈ 100 a declared limit is better.
+one row of each of N units; so the best T is where N is about G·κ, which is `tolerated`. A candidate i steps past the smallest of
+those wins with probability at most e^(−c·i) by `step`, c = Price.calm: so the expected square of the limit is at most
+1 + Σ (4e^(−c))^i times as large (1.49 for c = 5/2). No choice that is so calm does without c·log2(T/T_0)/ε₁ units above
+T/2, by group privacy: below n·ε ≈ 100 a declared limit is better.
 """
 
 from __future__ import annotations
@@ -36,12 +37,22 @@ from dpsql.privacy.calibrate import Part
 
 SMALLEST = 1
 DOUBLINGS = 20  # the largest candidate is 2^20 times the smallest: more would cost nothing, and reach nothing
-CALM = 2  # a candidate that is i steps too large wins with probability e^(−CALM·i)
-SHARE_OF_KEYLESS = Fraction(1, 5)
-SHARE_OF_KEYED = Fraction(1, 10)
-SHARE_OF_MEANS = Fraction(1, 20)
-FLAT = 16  # means hardly change with the limit: so many times more units may be above it
+FLAT = 64  # means hardly change with the limit: so many times more units may be above it
 FLAT_BESIDE_COUNTS = 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Price:
+    """share: of the ε of all that depends on the choice. calm: a candidate i steps too large wins with probability at most
+    e^(−calm·i). Found by `python -m benchmarks limits`, which prints how far from the best limit each makes answers."""
+
+    share: Fraction
+    calm: Fraction
+
+
+KEYLESS = Price(Fraction(1, 4), Fraction(5, 2))
+KEYED = Price(Fraction(3, 20), Fraction(3))
+MEANS = Price(Fraction(1, 20), Fraction(4))
 SQUARE_ROOT_OF_2_OVER_PI = Fraction(7979, 10000)  # the mean size of Gaussian noise, in σ
 
 
@@ -83,7 +94,7 @@ def with_shares(
             parts = [part for part in _parts(stages, i, choice) if part in kept]
             if choice.as_in is not None or not parts:
                 continue
-            part_of = _share(stage, choice)
+            part_of = price(stage, choice).share
             choosing[i, n] = part_of * sum((weights[part] for part in parts), Fraction(0))
             for part in parts:
                 kept[part] = weights[part] * (1 - part_of)
@@ -100,10 +111,10 @@ def _parts(stages: Sequence[Stage], i: int, choice: LimitChoice) -> list[Part]:
     return [Part(k, j) for k, stage in found for j in dependents(choice, stage.measurements)]
 
 
-def _share(stage: Stage, choice: LimitChoice) -> Fraction:
+def price(stage: Stage, choice: LimitChoice) -> Price:
     if _means_alone(stage, choice):
-        return SHARE_OF_MEANS
-    return SHARE_OF_KEYED if stage.keys else SHARE_OF_KEYLESS
+        return MEANS
+    return KEYED if stage.keys else KEYLESS
 
 
 def _means_alone(stage: Stage, choice: LimitChoice) -> bool:
@@ -133,7 +144,9 @@ def priced(stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequenc
     ):
         tolerated *= FLAT_BESIDE_COUNTS
     draw = Draw(mechanism="permute-and-flip", reach=1, epsilon=epsilon, rho=rho_of_pure(epsilon))
-    return dataclasses.replace(choice, draw=draw, step=math.ceil(CALM / epsilon), tolerated=tolerated)
+    return dataclasses.replace(
+        choice, draw=draw, step=math.ceil(price(stage, choice).calm / epsilon), tolerated=tolerated
+    )
 
 
 def _noise_of_one(noised: Noised) -> Fraction:

@@ -46,9 +46,8 @@ def measure(
     stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
 ) -> tuple[tuple[NoisyStage, ...], Cost]:
     if settings.exact:
-        return tuple(
-            _noisy(without_limits(s), [_quiet(m, EXACT) for m in s.measurements], None) for s in stages
-        ), Cost()
+        free = [without_limits(stage) for stage in stages]
+        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in free), Cost()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost()
