@@ -15,6 +15,7 @@ import dpsql
 from dpsql.dbapi import Connection
 
 EPSILON, ROWS, HIGH, CATEGORIES = 1.0, 10, 500.0, 200
+UNDECLARED = 17.0
 IN_ALL, MOST = 14, 16.0  # no person has more orders; what the mean error of a count may then be
 LIMITS = {"max_groups": 10, "max_rows": ROWS}
 
@@ -24,6 +25,7 @@ def catalog(limits: Mapping[str, int]) -> dict[str, object]:
         "person": "integer",
         "category": {"type": "integer", "lower": 1, "upper": CATEGORIES, "nullable": False},
         "amount": {"type": "real", "lower": 0, "upper": HIGH, "nullable": False},
+        "free": {"type": "real", "like": 100, "nullable": False},
     }
     return {
         "dataset": "orders",
@@ -38,13 +40,14 @@ def orders(seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     people = np.repeat(np.arange(5_000), rng.poisson(4, 5_000) + 1)
     weights = 1 / np.arange(1, CATEGORIES + 1) ** 1.2
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "person": people,
             "category": rng.choice(np.arange(1, CATEGORIES + 1), people.size, p=weights / weights.sum()),
             "amount": rng.exponential(50, people.size).clip(0, HIGH),
         }
     )
+    return frame.assign(free=frame["amount"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,18 @@ def choices(frame: pd.DataFrame) -> list[tuple[str, float]]:
     ]
 
 
+def undeclared(frame: pd.DataFrame) -> list[tuple[str, float, float]]:
+    """What is asked, how large its RMSE may be, and the truth."""
+    x = frame["amount"]
+    return [
+        ("COUNT(*)", 36, len(x)),
+        ("SUM(amount)", 2300, x.sum()),
+        ("SUM(free)", 2600, x.sum()),
+        ("AVG(amount)", 0.6, x.mean()),
+        ("VAR_POP(amount)", 260, x.var(ddof=0)),
+    ]
+
+
 def connect(frame: pd.DataFrame, limits: Mapping[str, int] = LIMITS) -> Connection:
     return dpsql.connect(catalog(limits), source={"orders": frame}, epsilon=EPSILON, delta=1e-6)
 
@@ -133,12 +148,16 @@ def main(argv: list[str], write: Callable[[str], object] = sys.stdout.write) -> 
         write(f"{line.sql:56} {rmse(conn, line.sql, line.truth, runs):>10.4g} {line.predicted:>10.4g}\n")
     for sql, truth in choices(frame):
         write(f"{sql:56} {rmse(conn, sql, truth, runs):>10.4g} {'':>10}   truth {truth:.6g}\n")
+    write(f"\n{'the same, no limit declared: the data choose':56} {'RMSE':>10} {'most':>10}\n")
+    with connect(frame, {}) as free:
+        for sql, allowed, truth in undeclared(frame):
+            write(f"{sql:56} {rmse(free, sql, truth, runs):>10.4g} {allowed:>10.4g}\n")
     runs = min(runs, 20)
     write(f"\n{f'COUNT(*) by {CATEGORIES} public categories':56} {'mean error':>10} {'most':>10}   {runs} runs\n")
     largest = int(frame["person"].value_counts().max())
-    for limits, most in ((LIMITS, ""), ({"rows_per_unit": IN_ALL}, f"{MOST:g}")):
+    for limits, most in ((LIMITS, ""), ({"rows_per_unit": IN_ALL}, f"{MOST:g}"), ({}, f"{UNDECLARED:g}")):
         with connect(frame, limits) as other:
-            declared = ", ".join(f"{name}: {limit}" for name, limit in limits.items())
+            declared = ", ".join(f"{name}: {limit}" for name, limit in limits.items()) or "nothing declared"
             write(
                 f"{f'{declared} (a person has at most {largest})':56} {by_category(other, frame, runs):>10.4g} {most:>10}\n"
             )

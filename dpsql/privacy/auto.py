@@ -13,8 +13,8 @@ Lemma: choosing and then measuring with ε₂ is (ε₁ + ε₂)-DP, whatever is
 ε₂-DP: their weights are made of the rows that are measured, and their noise of the chosen limit, a public number now. The
 densities multiply.
 
-Why it is near the best limit: with noise of mean size κ·T in each of G groups, raising T by one costs G times that and saves
-one row of each of N units; so the best T is where N is about G·κ, which is `tolerated`. A candidate i steps past the smallest of
+Why it is near the best limit: with noise of mean size κ·T in each of G groups, raising T by one costs G·κ and saves one row
+of each of N units; so the best T is where N is about G·κ, which is `tolerated`. A candidate i steps past the smallest of
 those wins with probability at most e^(−c·i) by `step`, c = Price.calm: so the expected square of the limit is at most
 1 + Σ (4e^(−c))^i times as large (1.49 for c = 5/2). No choice that is so calm does without c·log2(T/T_0)/ε₁ units above
 T/2, by group privacy: below n·ε ≈ 100 a declared limit is better.
