@@ -1,5 +1,5 @@
 """How far from the best limit is one that the data choose? Expected RMSE over the RMSE of the best limit in hindsight, which
-has the whole ε, on twelve shapes of data. The scores and constants are the engine's (privacy/auto.py), the noise its formula."""
+has the whole ε, on twelve shapes of data. Scores and constants are the engine's (privacy/auto.py), the noise its formula."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def shapes(seed: int = 7) -> Iterator[Shape]:
 
 
 def ratio(
-    sizes: Floats,
+    sizes: Numbers,
     error: Callable[[float, float], float],
     smallest: int,
     epsilon: float,
