@@ -292,6 +292,9 @@ def _noise(report: MeasurementReport) -> str:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 
 
+_CHOOSERS = {"permute-and-flip": "permute-and-flip", "exponential": "the exponential mechanism"}
+
+
 def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, stage: NoisyStage, unit: str) -> str:
     """How fine the grid of candidates is, and how far off the choice may be, in rows."""
     rank = noised.draw.rank
@@ -302,12 +305,13 @@ def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, st
         grid = f"{one.candidates.count:,} public values"
         if one.axis is not None:
             grid = f"{one.candidates.count:,} candidates, one every {_distance(one.axis, one.candidates.cell)}"
+    by = _CHOOSERS.get(report.mechanism, "exact weights")
     rounds = f" in {shares(one)} rounds" if shares(one) > 1 else ""
     end = ""
     if rank:
         end = f" It is looked for {rank / FULL:,.0f} rows inside the end, so that nobody's own value shows."
     return (
-        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
+        f"{report.name}: chosen by {by}{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
         f" moves ranks{_together(stage) if stage.keys else ''} by at most {_counted_rows(report.sensitivity)};"
         f" 95 % within {_counted_rows(report.half_width)} of the best; how far that is in values only the data knows.{end}"
     )

@@ -80,7 +80,7 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
         if draw.mechanism in ("none", "exact"):
             continue
         if is_chosen(one):
-            yield {"mechanism": "permute-and-flip", "epsilon": str(draw.epsilon), "choices": shares(one)}
+            yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}
         elif draw.mechanism == "gaussian":
             yield from (_event(each, one_number=False) for each in noised.draws)
         else:

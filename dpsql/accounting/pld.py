@@ -64,7 +64,7 @@ def events(found: Iterable[Release]) -> Counter[Event]:
 
 
 def _event(noise: Mapping[str, Any]) -> Event:
-    if noise["mechanism"] in ("permute-and-flip", "pure"):
+    if noise["mechanism"] in ("permute-and-flip", "exponential", "pure"):
         share = Fraction(noise["epsilon"]) / int(noise.get("choices", 1)) / int(noise.get("max_groups", 1))
         return Event(mechanism="choice", epsilon=share)
     return Event(mechanism=noise["mechanism"], sensitivity=int(noise["sensitivity"]), scale=int(noise["scale"]))
