@@ -166,21 +166,25 @@ def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
 def releases(place: str, analyst: str | None, form: str | None, mode: str | None, output: Path | None) -> int:
     """Every charge: when, who, what it cost, what became of it, what was measured."""
     from dpsql.accounting import releases as table
+    from dpsql.accounting.spending import published
 
     with ledger_of(place) as ledger:
-        found = [one for one in table.releases(ledger.rows()) if analyst is None or one.analyst == analyst]
+        found = published(ledger, analyst)
     if form == "markdown":
         _put(table.as_markdown(found).removesuffix("\n"), output, place)
     elif form == "json":
         _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output, place)
     else:
-        _write(RELEASE_COLUMNS, [_release_row(one) for one in found], mode, output, place)
+        zcdp = found.account.accounting == "zcdp"
+        columns = (*RELEASE_COLUMNS, "rho") if zcdp else RELEASE_COLUMNS
+        _write(columns, [_release_row(one)[: len(columns)] for one in found.releases], mode, output, place)
     return Exit.OK
 
 
 def _release_row(one: Release) -> tuple[Any, ...]:
     time = one.time.replace(microsecond=0, tzinfo=None)
-    return one.id, time, one.analyst, float(one.cost.epsilon), float(one.cost.delta), one.state, one.measured
+    amounts = float(one.cost.epsilon), float(one.cost.delta)
+    return one.id, time, one.analyst, *amounts, one.state, one.measured, float(one.cost.rho)
 
 
 @click.group(context_settings=CONTEXT)
