@@ -28,7 +28,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, Noised, NoisyStage, ReleasePlan, Selection
-from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, privacy_report
+from dpsql.result import CostReport, MeasurementReport, Privacy, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -48,7 +48,7 @@ class Explanation:
             "neighbours": _neighbours(plan),
             "settings": {name: _plain(value) for name, value in plan.settings.items()},
             "accounting": plan.accounting,
-            "cost": _amounts(cost_report(plan.cost)),
+            "cost": _amounts(self.privacy.cost),
             "left": None if self.left is None else _amounts(self.left),
             "refused": None if self.refused is None else self.refused.code,
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
@@ -66,7 +66,7 @@ class Explanation:
         lines = [
             f"Protects each {plan.unit}: everything that one {plan.unit} adds, in every table.",
             f"  Compared are {_neighbours(plan)}: answers tell them apart by no more than the cost.",
-            f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
+            f"Costs {self.privacy.cost}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
         if self.refused is not None:
             lines.append(
@@ -91,7 +91,7 @@ def _plain(value: Atom) -> Atom:
 
 
 def _amounts(cost: CostReport) -> dict[str, float | None]:
-    return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho}
+    return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho, "delta_keys": cost.delta_keys}
 
 
 def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:

@@ -60,8 +60,10 @@ def _amount(value: float | None) -> str:
     return "unlimited" if value is None else f"{value:.6g}"
 
 
-def cost_report(cost: Cost) -> CostReport:
-    return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho))
+def cost_report(cost: Cost, accounting: str) -> CostReport:
+    """What a run costs; under zcdp with the δ of thresholds apart, as what is spent and left has it."""
+    keys = float(cost.delta_keys) if accounting == "zcdp" else None
+    return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho), delta_keys=keys)
 
 
 def amount_report(amount: Amount) -> CostReport:
@@ -212,7 +214,7 @@ def privacy_report(
     """half_widths: of the released rows; without them those that the plan alone says."""
     thresholds = [float(s.selection.units) for s in plan.stages if s.selection is not None]
     return Privacy(
-        cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
+        cost=cost_report(Cost() if repeated else plan.cost, plan.accounting),
         unit=plan.unit,
         dataset=plan.dataset,
         measurements=tuple(report for stage in plan.stages for report in _reports(stage)),

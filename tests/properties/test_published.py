@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpsql
@@ -19,6 +20,7 @@ from dpsql.accounting.account import Amount, Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.releases import as_json, as_markdown
 from dpsql.accounting.spending import published, report
+from dpsql.result import CostReport
 from dpsql.shell.main import main
 
 ROWS = pa.table(
@@ -80,6 +82,54 @@ def run(draw: random.Random, described: dict[str, Any], ledger: Path) -> None:
     receipts = [opened.reserve(Charge(plan="p", metadata="m", cost=never, analyst="eve")) for _ in range(2)]
     opened.void(receipts[0].id, "never ran")
     opened.close()
+
+
+PRIVATE = (
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-8, mechanism='gaussian')"
+    " town, COUNT(*) FROM t GROUP BY town"
+)
+
+
+@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
+def test_what_one_query_costs_is_said_alike(
+    accounting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """cost, would_charge, EXPLAIN, the answer's report, what the budget spends, the shell's lines and its dry run."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(ROWS, "t.parquet")
+    table = {"unit": "id", "rows_per_unit": 1, "source": "t.parquet", "columns": COLUMNS}
+    described = {
+        "version": "1",
+        "budget": {"epsilon": 9, "delta": 1e-6},
+        "accounting": accounting,
+        "tables": {"t": table},
+    }
+    Path("c.yaml").write_text(json.dumps(described))
+    with dpsql.connect("c.yaml") as conn:
+        plan = conn.explain(PRIVATE)
+        said = [conn.cost(PRIVATE), conn.would_charge(PRIVATE), plan.privacy.cost]
+    assert main(["c.yaml", "--dry-run", "-c", f"{PRIVATE}; {PRIVATE}"]) == 0
+    dry = capsys.readouterr().err
+    assert main(["c.yaml", "-c", PRIVATE]) == 0
+    told = capsys.readouterr().err
+    with dpsql.connect("c.yaml") as conn:
+        again = conn.execute(PRIVATE)
+        spent = conn.budget.spent
+        assert again.privacy is not None and again.privacy.repeated and not any(parts_of(again.privacy.cost).values())
+    (cost,) = {str(one) for one in said}
+    assert f"Costs {cost};" in str(plan) and plan.to_dict()["cost"] == parts_of(said[0])
+    if accounting == "zcdp":
+        assert (said[0].rho, said[0].delta_keys) == (spent.rho, spent.delta_keys) and said[0].delta_keys == 5e-9
+        assert f"cost ε = 1, δ = 1e-08, ρ = {spent.rho:.6g}, δ of keys = 5e-09; left" in told
+        assert f"at most ε = 2, δ = 2e-08, ρ = {2 * (spent.rho or 0):.6g}, δ of keys = 1e-08; left" in dry
+    else:
+        assert (said[0].epsilon, said[0].delta) == (spent.epsilon, spent.delta) == (1, 1e-8)
+        assert "cost ε = 1, δ = 1e-08; left ε = 8, δ = 9.9e-07" in told
+        assert "at most ε = 2, δ = 2e-08; left: ε = 9, δ = 1e-06" in dry
+
+
+def parts_of(cost: CostReport) -> dict[str, float | None]:
+    return {name: getattr(cost, name) for name in ("epsilon", "delta", "rho", "delta_keys")}
 
 
 def shown(amount: Amount) -> list[float]:
