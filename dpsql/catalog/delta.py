@@ -66,7 +66,7 @@ def meaning(catalog: Catalog) -> Iterator[str]:
         yield f"{one}; declare `units:` to see it for all of them"
         return
     every = min(Fraction(1), delta * catalog.units)
-    yield f"{one}, for somebody of {catalog.units:,} with up to {_odds(every)} (units × δ), with more units for more"
+    yield f"{one}, for somebody of {catalog.units:,} with up to {_odds(every)} (units × δ; more if there are more)"
 
 
 def unlikely_enough(catalog: Catalog) -> Iterator[str]:
