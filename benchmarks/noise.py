@@ -1,4 +1,4 @@
-"""What does a noisy value cost? Microseconds per value, ours and OpenDP's; permute-and-flip per candidate."""
+"""What does a noisy value cost? Microseconds per value, ours and OpenDP's; choices per candidate."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.oracles.environment import opendp_draws
 from dpsql.mechanisms import lattice
-from dpsql.mechanisms.permute_and_flip import choose
+from dpsql.mechanisms.choice import Chooser, choose
 
 COUNT = 1_000_000
+CHOOSERS: tuple[Chooser, ...] = ("permute-and-flip", "exponential")
 SCALES = (1, 37, 2**20, 2**21 - 1)
 
 
@@ -31,17 +32,18 @@ def main(argv: list[str]) -> None:
         for size in (1, 100):
             print(f"{name:9} batch of {size}: {_fastest(draw, 2**20, size) * 1e6:.0f} us")
     for groups, candidates in ((16, 2**16), (10_000, 100)):
-        print(f"permute-and-flip {groups} x {candidates}: {_choices(groups, candidates) * 1e9:.1f} ns per candidate")
+        for by in CHOOSERS:
+            print(f"{by} {groups} x {candidates}: {_choices(by, groups, candidates) * 1e9:.1f} ns per candidate")
 
 
 def _fastest(draw: Callable[[int, int], object], t: int, size: int) -> float:
     return min(_seconds(lambda: draw(t, size)) for _ in range(5))
 
 
-def _choices(groups: int, candidates: int) -> float:
+def _choices(by: Chooser, groups: int, candidates: int) -> float:
     """Scores that fall by one from candidate to candidate, as quantile scores of evenly spread rows do."""
     scores = -np.abs(np.arange(candidates) - np.arange(groups)[:, np.newaxis] * candidates // groups)
-    return _seconds(lambda: choose(scores, epsilon=Fraction(1, 2), sensitivity=3)) / float(scores.size)
+    return _seconds(lambda: choose(scores, by=by, epsilon=Fraction(1, 2), sensitivity=3)) / float(scores.size)
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -66,18 +66,16 @@ def answering(function: Callable[P, T]) -> Callable[P, T]:
 
 def _cost(session: Session) -> str:
     spent = Spent() if session.ledger is None else session.ledger.spent_here
+    cost = cost_report(spent.cost, session.catalog.accounting)
     match spent.state:
         case "nothing":
             return "Nothing was charged."
         case "asked":
-            return f"It came while the charge was written: it cost {cost_report(spent.cost)}, or nothing; SHOW BUDGET."
+            return f"It came while the charge was written: it cost {cost}, or nothing; SHOW BUDGET."
         case "charged":
-            return f"It cost {cost_report(spent.cost)}, which stays charged: nothing was released."
+            return f"It cost {cost}, which stays charged: nothing was released."
         case _:
-            return (
-                f"It cost {cost_report(spent.cost)}. The released rows are kept: asked again on this connection, "
-                "the query is free."
-            )
+            return f"It cost {cost}. The released rows are kept: asked again on this connection, the query is free."
 
 
 def _bare(error: BaseException) -> BaseException:

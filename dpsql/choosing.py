@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
+from dpsql.mechanisms.choice import Chooser
 from dpsql.plan.balls import FULL
 from dpsql.plan.candidates import WORD, Candidates, Extreme, MostFrequent, Quantiles, Rule
 from dpsql.plan.measurements import Choice, Counted, Histogram
@@ -52,20 +53,30 @@ def choose_all(cells: Cells, groups: Integers, one: Choice, draw: Draw) -> list[
 
 
 def _choose(weights: Integers, one: Choice, draw: Draw, epsilon: Fraction) -> Integers:
+    by = chooser(draw)
     match one.question:
         case Quantiles(spread=spread, fractions=fractions):
             # a candidate's rows are spread over its cells, a cell's weight counted in spread-ths of the unit
             cells = np.repeat(weights, spread, axis=1) if spread > 1 else weights
             reach = draw.reach * spread
-            return order_statistics.choose_quantiles(cells, fractions, epsilon=epsilon, sensitivity=reach) // spread
+            return (
+                order_statistics.choose_quantiles(cells, fractions, by=by, epsilon=epsilon, sensitivity=reach) // spread
+            )
         case Extreme(greatest=greatest):
             return order_statistics.choose_end(
-                weights, draw.rank, greatest=greatest, epsilon=epsilon, sensitivity=draw.reach
+                weights, draw.rank, greatest=greatest, by=by, epsilon=epsilon, sensitivity=draw.reach
             )[:, np.newaxis]
         case MostFrequent(count=count):
-            return order_statistics.choose_most(weights, count, epsilon=epsilon, sensitivity=draw.reach)
+            return order_statistics.choose_most(weights, count, by=by, epsilon=epsilon, sensitivity=draw.reach)
         case _:
             assert_never(one.question)
+
+
+def chooser(draw: Draw) -> Chooser:
+    """The mechanism that the draw was calibrated and charged for, and no other."""
+    if draw.mechanism not in ("permute-and-flip", "exponential"):
+        raise InternalError("a choice is made by a mechanism that chooses")
+    return draw.mechanism
 
 
 def _values(ordinals: Integers, one: Counted) -> Array:

@@ -29,7 +29,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection
-from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, privacy_report
+from dpsql.result import CostReport, MeasurementReport, Privacy, limit_value, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -49,7 +49,7 @@ class Explanation:
             "neighbours": _neighbours(plan),
             "settings": {name: _plain(value) for name, value in plan.settings.items()},
             "accounting": plan.accounting,
-            "cost": _amounts(cost_report(plan.cost)),
+            "cost": _amounts(self.privacy.cost),
             "left": None if self.left is None else _amounts(self.left),
             "refused": None if self.refused is None else self.refused.code,
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
@@ -67,7 +67,7 @@ class Explanation:
         lines = [
             f"Protects each {plan.unit}: everything that one {plan.unit} adds, in every table.",
             f"  Compared are {_neighbours(plan)}: answers tell them apart by no more than the cost.",
-            f"Costs {cost_report(plan.cost)}" + (f"; left now: {self.left}" if self.left is not None else ""),
+            f"Costs {self.privacy.cost}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
         if self.refused is not None:
             lines.append(
@@ -92,7 +92,7 @@ def _plain(value: Atom) -> Atom:
 
 
 def _amounts(cost: CostReport) -> dict[str, float | None]:
-    return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho}
+    return {"epsilon": cost.epsilon, "delta": cost.delta, "rho": cost.rho, "delta_keys": cost.delta_keys}
 
 
 def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:
@@ -326,6 +326,9 @@ def _noise(report: MeasurementReport) -> str:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 
 
+_CHOOSERS = {"permute-and-flip": "permute-and-flip", "exponential": "the exponential mechanism"}
+
+
 def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, stage: NoisyStage, unit: str) -> str:
     """How fine the grid of candidates is, and how far off the choice may be, in rows."""
     rank = noised.draw.rank
@@ -336,12 +339,13 @@ def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, st
         grid = f"{one.candidates.count:,} public values"
         if one.axis is not None:
             grid = f"{one.candidates.count:,} candidates, one every {_distance(one.axis, one.candidates.cell)}"
+    by = _CHOOSERS.get(report.mechanism, "exact weights")
     rounds = f" in {shares(one)} rounds" if shares(one) > 1 else ""
     end = ""
     if rank:
         end = f" It is looked for {rank / FULL:,.0f} rows inside the end, so that nobody's own value shows."
     return (
-        f"{report.name}: chosen by permute-and-flip{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
+        f"{report.name}: chosen by {by}{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
         f" moves ranks{_together(stage) if stage.keys else ''} by at most {_counted_rows(report.sensitivity)};"
         f" 95 % within {_counted_rows(report.half_width)} of the best; how far that is in values only the data knows.{end}"
     )

@@ -101,13 +101,13 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
         yield _event(stage.selection.draw, one_number=False)
     for choice in stage.choices:
         if choice.as_in is None:
-            yield {"mechanism": "permute-and-flip", "epsilon": str(choice.draw.epsilon), "choices": 1}
+            yield {"mechanism": choice.draw.mechanism, "epsilon": str(choice.draw.epsilon), "choices": 1}
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
         if draw.mechanism in ("none", "exact"):
             continue
         if is_chosen(one):
-            yield {"mechanism": "permute-and-flip", "epsilon": str(draw.epsilon), "choices": shares(one)}
+            yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}
         elif draw.mechanism == "gaussian":
             yield from (_event(each, one_number=False) for each in noised.draws)
         else:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.choosing import answer_exactly, choose_all, matrices
+from dpsql.choosing import answer_exactly, choose_all, chooser, matrices
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
 from dpsql.mechanisms.order_statistics import choose_most
@@ -115,7 +115,7 @@ def released_limits(exact: Exact, ready: Ready, earlier: Mapping[Chosen, int]) -
         _, columns = next(answered)
         above = _above(_integers(columns[CANDIDATE.name]), _integers(columns[WEIGHT.name]), len(choice.candidates))
         scored = np.array([scores(choice, above, ready.count)], dtype=np.int64)
-        at = choose_most(scored, 1, epsilon=choice.draw.epsilon, sensitivity=choice.draw.reach)
+        at = choose_most(scored, 1, by=chooser(choice.draw), epsilon=choice.draw.epsilon, sensitivity=choice.draw.reach)
         found.append(choice.candidates[int(at[0, 0])])
     return tuple(found)
 
@@ -183,8 +183,8 @@ def _answer_to(exact: Exact, j: int) -> Mapping[str, Array] | None:
 
 def _top(scores: Integers, one: TopGroups, draw: Draw) -> Integers:
     """The groups that are released, in key order: chosen by their exact counts."""
-    epsilon = draw.epsilon / shares(one)
-    return np.sort(choose_most(scores[np.newaxis, :], one.count, epsilon=epsilon, sensitivity=draw.reach)[0])
+    epsilon, row = draw.epsilon / shares(one), scores[np.newaxis, :]
+    return np.sort(choose_most(row, one.count, by=chooser(draw), epsilon=epsilon, sensitivity=draw.reach)[0])
 
 
 def _dense(answer: Mapping[str, Array], column: VaultColumn, count: int) -> Integers:

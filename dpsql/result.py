@@ -60,8 +60,10 @@ def _amount(value: float | None) -> str:
     return "unlimited" if value is None else f"{value:.6g}"
 
 
-def cost_report(cost: Cost) -> CostReport:
-    return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho))
+def cost_report(cost: Cost, accounting: str) -> CostReport:
+    """What a run costs; under zcdp with the δ of thresholds apart, as what is spent and left has it."""
+    keys = float(cost.delta_keys) if accounting == "zcdp" else None
+    return CostReport(epsilon=float(cost.epsilon), delta=float(cost.delta), rho=float(cost.rho), delta_keys=keys)
 
 
 def amount_report(amount: Amount) -> CostReport:
@@ -209,14 +211,17 @@ class Privacy:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
+CHOOSING = ("permute-and-flip", "exponential")
+
+
 def _rows(m: MeasurementReport) -> str:
     """A choice is off by ranks, not by units of its column."""
-    return " rows" if m.mechanism == "permute-and-flip" else ""
+    return " rows" if m.mechanism in CHOOSING else ""
 
 
 def _moved(m: MeasurementReport, unit: str) -> str:
     """How far one unit moves it, as a reader says it."""
-    if m.mechanism == "permute-and-flip":
+    if m.mechanism in CHOOSING:
         return f"one {unit} moves ranks by at most {m.sensitivity:.6g} in all groups together"
     norm = "" if m.norm == 1 else " in Euclidean norm"
     return f"one {unit} changes all groups together by at most {m.sensitivity:.6g}{norm}"
@@ -228,7 +233,7 @@ def privacy_report(
     """half_widths: of the released rows; without them those that the plan alone says."""
     thresholds = [float(s.selection.units) for s in plan.stages if s.selection is not None]
     return Privacy(
-        cost=CostReport(epsilon=0.0, delta=0.0, rho=0.0) if repeated else cost_report(plan.cost),
+        cost=cost_report(Cost() if repeated else plan.cost, plan.accounting),
         unit=plan.unit,
         dataset=plan.dataset,
         limits=tuple(report for stage in plan.stages for report in limit_reports(stage)),
@@ -328,8 +333,9 @@ def _scale(one: Measurement, draw: Draw) -> Fraction:
 def _half_width(one: Measurement, draw: Draw) -> Fraction:
     """Of a choice: by how many rows its rank is off at most, with probability 95 %.
 
-    Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: permute-and-flip is never farther
-    off than the exponential mechanism (McKenna, Sheldon 2020), for which each of the candidates has at most p/candidates.
+    Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: under the
+    exponential mechanism each of the candidates has at most p/candidates; permute-and-flip is never farther off (McKenna,
+    Sheldon 2020).
     Lemma: a quantile found by halving in n rounds is off by at most the sum of its rounds' errors. Proof: each round looks
     for a rank between the ranks of two ends found before, a convex combination of theirs, so it inherits at most the larger
     of their errors and adds its own. Each round is given p = 0.05/n.

@@ -21,6 +21,7 @@ from dpsql.accounting.releases import chosen_limits
 from dpsql.belongings import Belongings, Folder, of_catalog
 from dpsql.by_hand import by_hand, of_metadata
 from dpsql.catalog.budget import with_budget
+from dpsql.catalog.delta import check_delta
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
@@ -102,6 +103,7 @@ class Session(Sealed):
         epsilon = _fraction(said.get("epsilon"), chosen.epsilon or self.catalog.per_query.epsilon)
         delta = chosen.delta if chosen.delta is not None else self.catalog.per_query.delta
         delta = _fraction(said.get("delta"), delta)
+        check_delta(self.catalog, delta, at=None if (option := said.get("delta")) is None else option.at)
         mechanism, split = said.get("mechanism"), said.get("split")
         rows, rows_in_group = self._rows(statement)
         groups = as_limit(said.get("max_groups_contributed"), chosen.groups)
@@ -377,6 +379,7 @@ def open_session(
     by_owner = described.budget.capped
     if budget is not None:
         described = with_budget(described, budget)
+    check_delta(described, delta)
     given = overrides(described, source)
     changes: Changes = "none" if strict_caps else "any" if by_owner else "tighter"
     book = None if exact or not charged else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpsql.accounting import balance_table
 from dpsql.accounting.loss import Cost
 from dpsql.aggregates import BY_NAME
+from dpsql.catalog.delta import check_delta
 from dpsql.catalog.model import fold
 from dpsql.catalog_ledger import account_of
 from dpsql.domain.types import Type
@@ -155,6 +156,8 @@ def _set(session: Session, statement: Statement) -> Answer:
     match option.name:
         case "epsilon" | "delta" | "confirm_above":
             assert isinstance(value, Fraction | int)
+            if option.name == "delta":
+                check_delta(session.catalog, Fraction(value), at=option.at)
             setattr(session.defaults, option.name, Fraction(value))
         case "max_groups_contributed":
             session.defaults.groups = as_limit(option, None)

@@ -82,6 +82,18 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     return epsilon * epsilon / 2
 
 
+def rho_of_bounded_range(epsilon: Fraction) -> Fraction:
+    """The zCDP of a mechanism whose privacy loss has a range of epsilon: epsilon^2/8.
+
+    Lemma (Dong, Durfee, Rogers 2020; Cesar, Rogers 2021). If L = ln P/Q lies in an interval of length epsilon, the Rényi
+    divergence of order alpha > 1 is at most alpha*epsilon^2/8. Proof: let K(t) = ln E_Q[e^(tL)]. K(0) = 0 and K(1) =
+    ln sum P = 0. K''(t) is the variance of L under Q tilted by e^(tL), at most epsilon^2/4, as L stays in its interval
+    (Popoviciu). By the error of linear interpolation K(alpha) = K''(s)/2 * alpha*(alpha-1) for some s in [0, alpha], and the
+    divergence is K(alpha)/(alpha-1).
+    """
+    return epsilon * epsilon / 8
+
+
 def rho_of_gaussian(mu: Fraction) -> Fraction:
     """The zCDP of a (discrete) Gaussian whose sensitivity (2-norm) is mu times sigma: mu^2/2."""
     return mu * mu / 2

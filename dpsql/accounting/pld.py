@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpsql.accounting.loss import ZERO
+from dpsql.accounting.loss import ZERO, epsilon_of_rho
 from dpsql.accounting.releases import VOID, Release
 from dpsql.errors import InterfaceError
 
@@ -64,20 +64,23 @@ def events(found: Iterable[Release]) -> Counter[Event]:
 
 
 def _event(noise: Mapping[str, Any]) -> Event:
-    if noise["mechanism"] in ("permute-and-flip", "pure"):
+    if noise["mechanism"] in ("permute-and-flip", "exponential", "pure"):
         share = Fraction(noise["epsilon"]) / int(noise.get("choices", 1)) / int(noise.get("max_groups", 1))
         return Event(mechanism="choice", epsilon=share)
     return Event(mechanism=noise["mechanism"], sensitivity=int(noise["sensitivity"]), scale=int(noise["scale"]))
 
 
 def tight_total(found: Iterable[Release], delta: Fraction) -> Tight:
-    """The ε of all charges at this δ, the thresholds' own δ's taken out of it first."""
+    """The ε of all charges at this δ, the thresholds' own δ's taken out of it first: by composition or by ρ, which knows the
+    bounded range of choices, whichever is less."""
     charges = tuple(found)
-    keys = sum((one.cost for one in charges if one.state != VOID), ZERO).delta_keys
+    spent = sum((one.cost for one in charges if one.state != VOID), ZERO)
+    keys = spent.delta_keys
     inner = delta - keys
     if not 0 < inner < 1:
         raise InterfaceError(f"a delta above {float(keys):.6g} is needed: the thresholds have used that much", code=425)
-    return Tight(epsilon=epsilon_of(events(charges), inner), delta=float(delta))
+    composed, by_rho = epsilon_of(events(charges), inner), epsilon_of_rho(spent.rho, inner)
+    return Tight(epsilon=min(composed, by_rho), delta=float(delta))
 
 
 def epsilon_of(drawn: Mapping[Event, int], delta: Fraction) -> float:

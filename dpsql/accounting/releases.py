@@ -10,6 +10,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from dpsql.accounting.account import Account, Amount
 from dpsql.accounting.ledger_chain import Entry
 from dpsql.accounting.loss import ZERO, Cost
 
@@ -95,16 +96,40 @@ def odds(epsilon: float, delta: float = 0.0, unit: str = "person") -> str:
     return f"{words}{failing}."
 
 
-def as_json(found: Sequence[Release]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The release table: charges, and what they cost together as the budget itself adds them up (spending.published).
+
+    whole: under zcdp ρ is what adds up, ε and δ are converted from it; under approx ε and δ add up, and there is no ρ.
+    """
+
+    account: Account
+    whole: Amount
+    releases: Sequence[Release]
+
+    @property
+    def unit(self) -> str:
+        return _common(self.releases, "unit") or "person"
+
+    @property
+    def meaning(self) -> str:
+        return odds(_number(self.whole.epsilon), _number(self.whole.delta), self.unit)
+
+
+def _number(part: Fraction | None) -> float:
+    return 0.0 if part is None else float(part)
+
+
+def as_json(table: Published) -> dict[str, Any]:
     """The release table as data."""
-    whole = total_cost(found)
-    unit = _common(found, "unit") or "person"
+    whole = table.whole
     return {
-        "epsilon": float(whole.epsilon),
-        "delta": float(whole.delta),
-        "rho": float(whole.rho),
-        "meaning": odds(float(whole.epsilon), float(whole.delta), unit),
-        "releases": [_as_json(one) for one in found],
+        "accounting": table.account.accounting,
+        "epsilon": _number(whole.epsilon),
+        "delta": _number(whole.delta),
+        **({} if whole.rho is None else {"rho": float(whole.rho), "delta_keys": _number(whole.delta_keys)}),
+        "meaning": table.meaning,
+        "releases": [_as_json(one) for one in table.releases],
     }
 
 
@@ -130,24 +155,35 @@ def _as_json(one: Release) -> dict[str, Any]:
 HEAD = ("id", "released", "tables", "measured", "mechanism", "scale", "± 95 %", "limits", "bounds", "T", "ε", "δ")
 
 
-def as_markdown(found: Sequence[Release]) -> str:
+def as_markdown(table: Published) -> str:
     """The release table to publish: what holds for all of it in words, then a line for each measurement."""
-    whole = total_cost(found)
-    unit = _common(found, "unit") or "person"
+    found, unit, zcdp = table.releases, table.unit, table.account.accounting == "zcdp"
+    head = (*HEAD, "ρ") if zcdp else HEAD
     lines = [
         f"# Differentially private releases of {_common(found, 'dataset') or 'the dataset'}",
         "",
         f"- Protected: each {unit} ({_common(found, 'neighbours') or 'one unit added or removed'}).",
-        f"- In total ε = {float(whole.epsilon):.6g}, δ = {float(whole.delta):.6g}, ρ = {float(whole.rho):.6g},"
-        f" by {_common(found, 'accounting') or 'approx'} accounting.",
-        f"- {odds(float(whole.epsilon), float(whole.delta), unit)}",
+        f"- In total {_totals(table)}.",
+        f"- {table.meaning}",
         f"- Data: version {_common(found, 'version') or 'not stated'}. Made with {_common(found, 'implementation')}.",
         "",
-        _line(HEAD),
-        _line(["---"] * len(HEAD)),
+        _line(head),
+        _line(["---"] * len(head)),
     ]
-    lines += [_line(row) for one in found for row in _rows(one)]
+    lines += [_line(row[: len(head)]) for one in found for row in _rows(one)]
     return "\n".join(lines) + "\n"
+
+
+def _totals(table: Published) -> str:
+    """Under zcdp one query's ε is what it was asked with; those do not add up, their ρ do."""
+    whole = table.whole
+    said = f"ε = {_number(whole.epsilon):.6g}, δ = {_number(whole.delta):.6g}"
+    if whole.rho is not None:
+        said += f" by zcdp accounting: converted from ρ = {float(whole.rho):.6g}"
+        said += f" and δ = {_number(whole.delta_keys):.6g} of private keys" if whole.delta_keys else ""
+    else:
+        said += f" by {table.account.accounting} accounting"
+    return f"{said}, of all months together" if table.account.per == "month" else said
 
 
 def _rows(one: Release) -> Iterable[Sequence[str]]:
@@ -169,6 +205,7 @@ def _rows(one: Release) -> Iterable[Sequence[str]]:
             f"{threshold:.1f}" if first and threshold is not None else "",
             f"{float(one.cost.epsilon):.6g}" if first else "",
             f"{float(one.cost.delta):.6g}" if first else "",
+            f"{float(one.cost.rho):.6g}" if first else "",
         )
 
 

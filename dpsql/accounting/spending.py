@@ -10,9 +10,10 @@ from typing import Any
 
 from dpsql.accounting import pld
 from dpsql.accounting.account import Amount, Balance, Cap
+from dpsql.accounting.caps import amount_spent
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.accounting.releases import RELEASED, VOID, Release, releases
+from dpsql.accounting.releases import RELEASED, VOID, Published, Release, releases, total_cost
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,6 +94,20 @@ def report(ledger: Ledger, *, tight_delta: Fraction | None = None) -> Report:
         plans=spending(found),
         tight=None if tight_delta is None else pld.tight_total(found, tight_delta),
     )
+
+
+def published(ledger: Ledger, analyst: str | None = None) -> Published:
+    """The release table of the dataset, or of one analyst's queries.
+
+    Lemma: its total is what the budget counts as spent. Proof: the ledger's totals are the sums of the charges that were not
+    voided, of the dataset or analyst, and one function makes an amount of them, under the same cap (`caps.amount_spent`).
+    A monthly budget counts the month's; the table has all months, added up in the same way.
+    """
+    found = tuple(one for one in releases(ledger.rows()) if analyst is None or one.analyst == analyst)
+    held = ledger.balance(analyst)
+    total = (held if analyst is None else held.per_analyst[analyst]).total
+    whole = amount_spent(ledger.account, (total.epsilon, total.delta), total_cost(found))
+    return Published(account=ledger.account, whole=whole, releases=found)
 
 
 def spending(found: Iterable[Release]) -> tuple[Spent, ...]:

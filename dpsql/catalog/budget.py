@@ -17,7 +17,7 @@ NOTHING = Amount()
 
 
 def read_budget(reader: Reader, fields: Fields, *, needed: bool) -> BudgetSpec:
-    """budget: {epsilon, delta, per}. Private tables need one; a budget that says no delta caps epsilon only."""
+    """budget: {epsilon, delta, per}. Private tables need one; a budget that says no delta has none: δ = 0."""
     entry = fields.entries.get("budget")
     if entry is None:
         if needed:
@@ -29,6 +29,8 @@ def read_budget(reader: Reader, fields: Fields, *, needed: bool) -> BudgetSpec:
         return BudgetSpec(total=NOTHING)
     if "epsilon" not in entry[1].entries:
         reader.problem(entry[0], "the budget has no epsilon", "write budget: {epsilon: 10, delta: 1e-6}")
+    if "delta" not in entry[1].entries:
+        total = replace(total, delta=Fraction(0))
     return BudgetSpec(total=total, per=_per(reader, entry[1]))
 
 

@@ -17,6 +17,7 @@ from dpsql.catalog.model import Catalog
 LEFT_OUT = frozenset(
     {"description", "where", "path", "folder", "temp_folder", "restricted"}
     | {"ledger", "budget", "per_query", "max_per_query", "analysts", "delta_keys"}
+    | {"max_delta", "units"}
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dpsql.catalog.delta import unlikely_enough
 from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec
 from dpsql.catalog.reading import quoted
 from dpsql.domain.facts import Domain as ColumnDomain
@@ -46,9 +47,9 @@ def _budget(catalog: Catalog) -> Iterator[str]:
         yield "there is no budget: give one to connect(), or the ledger counts without a cap"
     if total.epsilon is not None and total.epsilon > HIGH_EPSILON:
         yield f"a budget of ε = {float(total.epsilon):g} protects hardly anybody; 1 to 10 is usual"
-    if private and catalog.budget.capped and total.delta is None:
-        yield "the budget has no delta, so δ is not capped; add delta: 1e-6, or delta: 0"
-    if total.delta is not None and total.delta > HIGH_DELTA:
+    if catalog.units is not None:
+        yield from unlikely_enough(catalog)
+    elif total.delta is not None and total.delta > HIGH_DELTA:
         yield f"a δ of {float(total.delta):g} may reveal one unit in {round(1 / total.delta):,}; 1e-6 is usual"
     for what in ("epsilon", "delta"):
         default, most, limit = (getattr(each, what) for each in (catalog.per_query, catalog.max_per_query, total))
@@ -56,6 +57,8 @@ def _budget(catalog: Catalog) -> Iterator[str]:
             yield f"per_query's {what} is above the budget's: a query that does not say less is always refused"
         if most is not None and limit is not None and most > limit:
             yield f"max_per_query's {what} is above the budget's: it caps nothing"
+    if (catalog.max_per_query.delta or 0) > catalog.max_delta:
+        yield f"max_per_query's delta is above max_delta ({float(catalog.max_delta):g}): it caps nothing"
     if catalog.version is None and catalog.format == "dpsql" and private:
         yield "there is no version: repeats of a query are charged again"
 

@@ -16,6 +16,7 @@ from dpsql.catalog.budget import (
     read_per_query,
 )
 from dpsql.catalog.checks import check_tables
+from dpsql.catalog.delta import read_max_delta, read_units
 from dpsql.catalog.fingerprint import fingerprint
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.catalog.reading import Reader, quoted
@@ -30,9 +31,11 @@ CATALOG_FIELDS = (
     "dataset",
     "version",
     "unit",
+    "units",
     "budget",
     "per_query",
     "max_per_query",
+    "max_delta",
     "accounting",
     "delta_keys",
     "analysts",
@@ -116,6 +119,8 @@ def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: 
         budget=budget,
         per_query=per_query,
         max_per_query=read_max_per_query(reader, fields, per_query),
+        max_delta=read_max_delta(reader, fields, per_query),
+        units=read_units(reader, fields),
         accounting=accounting,
         analysts=read_analysts(reader, fields),
         tables=tables,

@@ -137,6 +137,10 @@ class Amount:
     delta: Fraction | None = None
 
 
+LARGEST_DELTA = Fraction(1, 1000)
+"""Of one query, unless the owner says another by name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSpec:
     """budget: the dataset's cap; per: "month" makes it a monthly one. capped=False only for SmartNoise files."""
@@ -159,6 +163,8 @@ class Catalog:
     tables: tuple[TableSpec, ...]
     views: Mapping[str, str]
     max_per_query: Amount = Amount()  # no single query may cost more
+    max_delta: Fraction = LARGEST_DELTA  # nor ask for a larger δ
+    units: int | None = None  # there are at least so many: a public promise, never looked up
     delta_keys: Fraction | None = None
     ledger: Path | None = None
     temp_folder: Path | None = None  # where rows that do not fit into memory are written down

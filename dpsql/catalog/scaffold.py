@@ -47,8 +47,10 @@ def _head(name: str) -> Iterator[str]:
     yield f"dataset: {_quoted(name)}   # the account queries are charged to"
     yield "version: TODO              # of the data, such as 2026-11: repeats of a query are free while it stays"
     yield "unit: TODO                 # who is protected, in words: patient, household, device"
+    yield "# units: 5000              # at least so many, if that is public anyway: a promise, never a count of the data"
     yield "budget: {epsilon: TODO, delta: TODO}      # what all queries together may cost; 10 and 1e-6 are usual"
     yield "per_query: {epsilon: 1, delta: 1.0e-9}    # what a query costs that does not say"
+    yield "# max_delta: 1.0e-6        # the largest δ a query may ask for; 1e-3 if left out"
 
 
 def _table(name: str, columns: Sequence[tuple[str, str]], source: str) -> Iterator[str]:

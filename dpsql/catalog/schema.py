@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from dpsql.catalog.columns import COLUMN_FIELDS
+from dpsql.catalog.delta import MOST_UNITS
 from dpsql.catalog.limits import AUTO, LARGEST_CAP, LIMIT_MEANING, NEWER
 from dpsql.catalog.load import CATALOG_FIELDS
 from dpsql.catalog.sources import FORMAT_FIELDS
@@ -67,11 +68,16 @@ def _catalog() -> Json:
         "dataset": _said(TEXT, "the account queries are charged to; the file's name if it is left out"),
         "version": _said(WORDS, "of the data; repeats of a query are free while it stays"),
         "unit": _said(TEXT, "who is protected, in words"),
+        "units": _said(
+            {"type": "integer", "minimum": 1, "maximum": MOST_UNITS},
+            "at least so many are protected: a public promise, never a count",
+        ),
         "budget": _said(
             _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)), "what all queries may cost"
         ),
         "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs that does not say: a default"),
         "max_per_query": _said(_object(amount, ("epsilon", "delta")), "the most a single query may cost: a cap"),
+        "max_delta": _said(DELTA, "the largest δ a query may ask for; 1e-3 if left out"),
         "accounting": {"enum": ["approx", "zcdp"], "description": "approx: ε and δ add up; zcdp: ρ adds up"},
         "delta_keys": _said(DELTA, "under zcdp: the part of δ kept for private keys; half of it if left out"),
         "analysts": _said(

@@ -206,13 +206,13 @@ class Connection(Generic[Row]):
     def cost(self, sql: str, parameters: Parameters = None) -> CostReport:
         """What one run of the query costs."""
         self._check_open()
-        return cost_report(plan_text(self._session, sql, parameters).cost)
+        return cost_report(plan_text(self._session, sql, parameters).cost, self._session.catalog.accounting)
 
     @answering
     def would_charge(self, sql: str, parameters: Parameters = None) -> CostReport:
         """What running the query now would charge: its cost, or nothing where it would be a free repeat."""
         self._check_open()
-        return cost_report(charge_of(self._session, sql, parameters))
+        return cost_report(charge_of(self._session, sql, parameters), self._session.catalog.accounting)
 
     @property
     def confirm_above(self) -> float | None:

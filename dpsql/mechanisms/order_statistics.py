@@ -1,5 +1,8 @@
 """Scores of candidates from their weights, and the choices made by them: quantiles, ends, most frequent values.
 
+`by`: the mechanism. What is said of a round's ε holds of a unit's part of it in each choice, so for the exponential
+mechanism the bounded ranges of one round's choices add up to at most ε too, and their squares to at most ε².
+
 `weights` is groups x candidates, integers of at least 0; adding or removing one unit changes them, in a group, by at most
 `sensitivity` in sum, all in one direction.
 """
@@ -12,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.mechanisms.permute_and_flip import choose
+from dpsql.mechanisms.choice import Chooser, choose
 
 Integers = npt.NDArray[np.int64]
 
@@ -77,13 +80,15 @@ def quantile_sensitivity(fraction: Fraction, sensitivity: int) -> int:
     return max(fraction.numerator, fraction.denominator - fraction.numerator) * sensitivity
 
 
-def choose_quantile(weights: Integers, fraction: Fraction, *, epsilon: Fraction, sensitivity: int) -> Integers:
+def choose_quantile(
+    weights: Integers, fraction: Fraction, *, by: Chooser, epsilon: Fraction, sensitivity: int
+) -> Integers:
     scores = quantile_scores(weights, fraction)
-    return choose(scores, epsilon=epsilon, sensitivity=quantile_sensitivity(fraction, sensitivity))
+    return choose(scores, by=by, epsilon=epsilon, sensitivity=quantile_sensitivity(fraction, sensitivity))
 
 
 def choose_quantiles(
-    weights: Integers, fractions: Sequence[Fraction], *, epsilon: Fraction, sensitivity: int
+    weights: Integers, fractions: Sequence[Fraction], *, by: Chooser, epsilon: Fraction, sensitivity: int
 ) -> Integers:
     """Groups x fractions, in their order, by recursive halving; `epsilon` is each round's, of which there are
     bit_length(number of different fractions).
@@ -94,15 +99,17 @@ def choose_quantiles(
     """
     ascending = sorted(set(fractions))
     if len(ascending) == 1:
-        found = choose_quantile(weights, ascending[0], epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
+        found = choose_quantile(weights, ascending[0], by=by, epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
     else:
         found = np.zeros((weights.shape[0], len(ascending)), dtype=np.int64)
         for group in range(weights.shape[0]):
-            found[group] = _halve(weights[group], ascending, epsilon=epsilon, sensitivity=sensitivity)
+            found[group] = _halve(weights[group], ascending, by=by, epsilon=epsilon, sensitivity=sensitivity)
     return found[:, [ascending.index(fraction) for fraction in fractions]]
 
 
-def _halve(weights: Integers, fractions: list[Fraction], *, epsilon: Fraction, sensitivity: int) -> list[int]:
+def _halve(
+    weights: Integers, fractions: list[Fraction], *, by: Chooser, epsilon: Fraction, sensitivity: int
+) -> list[int]:
     """The middle fraction among all candidates; those before it among the candidates up to there, with its rows, those
     after it from there on, without."""
     answers = [0] * len(fractions)
@@ -114,7 +121,7 @@ def _halve(weights: Integers, fractions: list[Fraction], *, epsilon: Fraction, s
         part = (fractions[middle] - start) / (end - start) if end > start else Fraction(1, 2)
         part = min(max(part, Fraction(0)), Fraction(1)).limit_denominator(FRACTION_LIMIT)
         inside = rows[low : high + 1][np.newaxis, :]
-        chosen = low + int(choose_quantile(inside, part, epsilon=epsilon, sensitivity=sensitivity)[0])
+        chosen = low + int(choose_quantile(inside, part, by=by, epsilon=epsilon, sensitivity=sensitivity)[0])
         answers[middle] = chosen
         left, right = rows.copy(), rows.copy()
         left[chosen + 1 :] = 0
@@ -126,28 +133,31 @@ def _halve(weights: Integers, fractions: list[Fraction], *, epsilon: Fraction, s
     return answers
 
 
-def choose_end(weights: Integers, rank: int, *, greatest: bool, epsilon: Fraction, sensitivity: int) -> Integers:
+def choose_end(
+    weights: Integers, rank: int, *, greatest: bool, by: Chooser, epsilon: Fraction, sensitivity: int
+) -> Integers:
     """The candidate with about `rank` of weight before (after) it: score -|weight before - rank|.
 
     Lemma: a score changes by at most `sensitivity`. Proof: the weight before it does, and |x - rank| is 1-Lipschitz.
     """
     beyond = above(weights, _ROOM) if greatest else below(weights, _ROOM)
     scores = np.ascontiguousarray(-np.abs(beyond - min(rank, _ROOM)))
-    return choose(scores, epsilon=epsilon, sensitivity=sensitivity)
+    return choose(scores, by=by, epsilon=epsilon, sensitivity=sensitivity)
 
 
-def choose_most(weights: Integers, count: int, *, epsilon: Fraction, sensitivity: int) -> Integers:
+def choose_most(weights: Integers, count: int, *, by: Chooser, epsilon: Fraction, sensitivity: int) -> Integers:
     """Groups x count: the heaviest candidate, then the heaviest of the others, …; `epsilon` is each round's.
 
     Lemma: with scores that all move in one direction a round of permute-and-flip at exp(epsilon*(q-q_max)/sensitivity) is
     epsilon-DP. Proof: it answers as the maximum of scores plus independent exponential noise of rate epsilon/sensitivity
     does (Ding et al. 2021). Given the others' noise, candidate i wins when its noise exceeds t = max of the others - q_i;
-    all scores grow by 0 to sensitivity, so t moves by at most sensitivity, and the tail by at most e^epsilon.
+    all scores grow by 0 to sensitivity, so t moves by at most sensitivity, and the tail by at most e^epsilon. A round of the
+    exponential mechanism at that rate has a bounded range of epsilon (mechanisms/exponential).
     """
     left = np.broadcast_to(np.arange(weights.shape[1], dtype=np.int64), weights.shape)
     found: list[Integers] = []
     for _ in range(count):
-        at = choose(np.ascontiguousarray(weights), epsilon=2 * epsilon, sensitivity=sensitivity)
+        at = choose(np.ascontiguousarray(weights), by=by, epsilon=2 * epsilon, sensitivity=sensitivity)
         rows = np.arange(weights.shape[0])
         found.append(left[rows, at])
         others = np.ones(weights.shape, dtype=bool)

@@ -24,21 +24,31 @@ def choose(scores: npt.NDArray[np.int64], *, epsilon: Fraction, sensitivity: int
     heads. Toss all the coins beforehand: they do not depend on the order. Given the set of heads, which is never empty
     as the best candidate's coin has probability 1, its first member in a uniform random order is uniform on it.
     """
-    if scores.ndim != 2 or scores.dtype != np.int64 or not scores.shape[1]:
-        raise ValueError("scores are 64-bit integers, groups x candidates, with at least one candidate")
-    if epsilon <= 0 or sensitivity < 1:
-        raise ValueError("a choice needs a positive epsilon and a sensitivity of at least 1")
-    rate = epsilon / (2 * sensitivity)
+    rate = rate_of(scores, epsilon=epsilon, sensitivity=sensitivity)
     rows = max(1, _BLOCK // scores.shape[1])
     blocks = [_choose_block(scores[start : start + rows], rate) for start in range(0, scores.shape[0], rows)]
     return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
 
-def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[np.int64]:
+def rate_of(scores: npt.NDArray[np.int64], *, epsilon: Fraction, sensitivity: int) -> Fraction:
+    """By what a gap between scores is multiplied; ValueError for what no choice can be made by."""
+    if scores.ndim != 2 or scores.dtype != np.int64 or not scores.shape[1]:
+        raise ValueError("scores are 64-bit integers, groups x candidates, with at least one candidate")
+    if epsilon <= 0 or sensitivity < 1:
+        raise ValueError("a choice needs a positive epsilon and a sensitivity of at least 1")
+    return epsilon / (2 * sensitivity)
+
+
+def gaps_below_best(scores: npt.NDArray[np.int64]) -> Words:
+    """How far each score is below its row's best."""
     words = scores.view(np.uint64) if scores.flags.c_contiguous else np.ascontiguousarray(scores).view(np.uint64)
     best = scores.max(axis=1).astype(np.uint64)
-    gaps = best[:, np.newaxis] - words  # modulo 2^64, so right even where 63 bits would overflow
-    heads = np.flatnonzero(_coins(gaps.ravel(), rate))
+    gaps: Words = best[:, np.newaxis] - words  # modulo 2^64, so right even where 63 bits would overflow
+    return gaps
+
+
+def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[np.int64]:
+    heads = np.flatnonzero(coins(gaps_below_best(scores).ravel(), rate))
     rows, candidates = np.divmod(heads, scores.shape[1])
     counts = np.bincount(rows, minlength=scores.shape[0]).astype(np.uint64)
     first = np.cumsum(counts, dtype=np.uint64) - counts
@@ -46,10 +56,10 @@ def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[
     return candidates[picked].astype(np.int64)
 
 
-def _coins(gaps: Words, rate: Fraction) -> npt.NDArray[np.bool_]:
+def coins(gaps: Words, rate: Fraction) -> npt.NDArray[np.bool_]:
     """Coins with P[heads] = exp(-gap*rate), exactly, by words where products and denominator fit into them."""
     largest = int(gaps.max(initial=np.uint64(0)))
-    if largest * rate.numerator >= 1 << 64 or rate.denominator > _DENOMINATOR_LIMIT:
+    if max(1, largest) * rate.numerator >= 1 << 64 or rate.denominator > _DENOMINATOR_LIMIT:
         return _wide_coins(gaps, rate)
     top = gaps * np.uint64(rate.numerator)
     whole = top // np.uint64(rate.denominator)

@@ -248,7 +248,7 @@ def shares(one: Measurement) -> int:
 
 
 def is_chosen(one: Measurement) -> bool:
-    """Whether permute-and-flip answers it: no number with noise."""
+    """Whether a choice among candidates answers it: no number with noise."""
     return isinstance(one, Choice | TopGroups)
 
 

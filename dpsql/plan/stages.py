@@ -46,11 +46,11 @@ class Draw:
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
     mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
-    "permute-and-flip": no number is added, choices are made, each with epsilon ÷ shares; rank is how far from the end MIN
-    and MAX look, in weights.
+    "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
+    how far from the end MIN and MAX look, in weights.
     """
 
-    mechanism: OneOf["laplace", "gaussian", "none", "exact", "permute-and-flip"]
+    mechanism: OneOf["laplace", "gaussian", "none", "exact", "permute-and-flip", "exponential"]
     shift: int = 0
     norm: Norm = 1
     reach: int = 0

@@ -4,10 +4,12 @@ A part of ε is spent on the choice, before anything is measured; what is measur
 
     N_i      how many units are above candidate T_i (T_0 < T_1 < …, each twice the one before)
     score    −max(0, N_i − tolerated) − step·i
-    choice   one of the candidates, by permute-and-flip with coins exp(−ε₁·(best − score))
+    choice   one of the candidates, by permute-and-flip with coins exp(−ε₁·(best − score)), under zcdp exponentially with
+             these weights
 
 Lemma: the choice is ε₁-DP. Proof: a unit that is added raises N_0 … N_i by one and leaves the others, so each score falls by
-0 or 1, all in one direction; mechanisms/order_statistics.choose_most proves the rest with sensitivity 1.
+0 or 1, all in one direction; mechanisms/order_statistics.choose_most proves the rest with sensitivity 1 (and ρ = ε₁²/8 of the
+exponential mechanism).
 
 Lemma: choosing and then measuring with ε₂ is (ε₁ + ε₂)-DP, whatever is chosen. Proof: given the choice, the measurements are
 ε₂-DP: their weights are made of the rows that are measured, and their noise of the chosen limit, a public number now. The
@@ -27,13 +29,13 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpsql.accounting.loss import rho_of_pure
 from dpsql.ir.expr import Column
+from dpsql.mechanisms.choice import Chooser, rho_of
 from dpsql.plan.balls import ROWS_LIMIT
 from dpsql.plan.limit_choice import dependents
 from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
 from dpsql.plan.stages import Draw, Level, Limit, LimitChoice, Noised, Stage
-from dpsql.privacy.calibrate import Part
+from dpsql.privacy.calibrate import Accounting, Part
 
 SMALLEST = 1
 DOUBLINGS = 20  # the largest candidate is 2^20 times the smallest: more would cost nothing, and reach nothing
@@ -132,8 +134,11 @@ def _is_counted(stage: Stage, measured: Sequence[Measurement]) -> bool:
     return any(isinstance(expr, Column) and expr.id in shown for _, expr in stage.outputs)
 
 
-def priced(stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised]) -> LimitChoice:
-    """The choice with what it costs, and with how many units may be above the limit."""
+def priced(
+    stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised], accounting: Accounting
+) -> LimitChoice:
+    """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the exponential
+    mechanism, whose loss has a bounded range."""
     sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
     drawn = [size for size in sizes if size]
     tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)
@@ -143,7 +148,8 @@ def priced(stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequenc
         isinstance(noised[j].measurement, RowMoments) for j in dependents(choice, stage.measurements)
     ):
         tolerated *= FLAT_BESIDE_COUNTS
-    draw = Draw(mechanism="permute-and-flip", reach=1, epsilon=epsilon, rho=rho_of_pure(epsilon))
+    by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
+    draw = Draw(mechanism=by, reach=1, epsilon=epsilon, rho=rho_of(by, epsilon))
     return dataclasses.replace(
         choice, draw=draw, step=math.ceil(price(stage, choice).calm / epsilon), tolerated=tolerated
     )
@@ -157,7 +163,7 @@ def _noise_of_one(noised: Noised) -> Fraction:
             return Fraction(draw.scale, draw.reach)
         case "gaussian":
             return Fraction(draw.scale, draw.reach) * SQUARE_ROOT_OF_2_OVER_PI
-        case "permute-and-flip":
+        case "permute-and-flip" | "exponential":
             return shares(noised.measurement) / draw.epsilon
         case _:
             return Fraction(0)

@@ -17,6 +17,7 @@ from typing import Literal as OneOf
 from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_pure
 from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
+from dpsql.mechanisms.choice import Chooser, rho_of
 from dpsql.plan.balls import Norm
 from dpsql.plan.candidates import Extreme
 from dpsql.plan.measurements import (
@@ -110,17 +111,18 @@ def calibrated(
         if part in joint:
             continue
         share, stage = epsilon * weight, stages[part.stage]
-        rho += rho_of_pure(share)
         if part.position is None:
             votes[part] = _laplace_votes(share, epsilon)
+            rho += votes[part].draw.rho
             continue
         one = stage.measurements[part.position]
         if is_chosen(one):
-            draw = _choice(one, share, stage)
-            rho += draw.rho - rho_of_pure(share)
+            draw = _choice(one, share, stage, accounting)
+            rho += draw.rho
             noised[part] = Noised(measurement=one, form="plain", draws=(draw,))
         else:
             noised[part] = _laplace(one, share, stage, epsilon)
+            rho += noised[part].draw.rho
     if not joint:
         cost = Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys)
         return Calibrated(noised, votes, cost, delta_keys)
@@ -190,18 +192,21 @@ def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction)
     raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
-def _choice(one: Measurement, share: Fraction, stage: Stage) -> Draw:
-    """Permute-and-flip: each of the measurement's choices with ε_i ÷ choices, over all groups together.
+def _choice(one: Measurement, share: Fraction, stage: Stage, accounting: Accounting) -> Draw:
+    """Each of the measurement's choices with ε_i ÷ choices, over all groups together: by permute-and-flip, under zcdp by the
+    exponential mechanism.
 
     Lemma: ε_i-DP in all. Proof: sensitivity.score_reach, and mechanisms/order_statistics for each of the choices, which add
-    up; in zCDP choices·(ε_i/choices)²/2. rank: ⌈2Δ·ln(candidates)/ε⌉ rows beyond an end are about what it may miss by.
+    up; in zCDP choices·(ε_i/choices)²/8, since the exponential mechanism's loss has a bounded range, and ÷2 otherwise
+    (mechanisms/choice). rank: ⌈2Δ·ln(candidates)/ε⌉ rows beyond an end are about what it may miss by.
     """
     assert isinstance(one, Choice | TopGroups)
     reach, rank = score_reach(one, stage), 0
     if isinstance(one, Choice) and isinstance(one.question, Extreme):
         rank = math.ceil(2 * reach * Fraction(math.log(one.candidates.count)) / share)
-    rho = rho_of_pure(share / shares(one)) * shares(one)
-    return Draw(mechanism="permute-and-flip", norm=1, reach=reach, epsilon=share, rho=rho, rank=rank)
+    by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
+    rho = rho_of(by, share / shares(one)) * shares(one)
+    return Draw(mechanism=by, norm=1, reach=reach, epsilon=share, rho=rho, rank=rank)
 
 
 def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
@@ -233,8 +238,9 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
     match old.draw.mechanism:
         case "laplace":
             return _laplace(one, old.draw.epsilon, stage, old.draw.epsilon)
-        case "permute-and-flip":
-            return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage),))
+        case "permute-and-flip" | "exponential":
+            accounting: Accounting = "zcdp" if old.draw.mechanism == "exponential" else "approx"
+            return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage, accounting),))
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
             draws = [

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpsql.accounting.loss import Cost, rho_of_pure
+from dpsql.accounting.loss import Cost
 from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
@@ -74,19 +74,20 @@ def measure(
     way = _choose(stages, weights, epsilon, settings, accounting)
     noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
     shares = {at: epsilon * share for at, share in choosing.items()}
-    rho = sum((rho_of_pure(share) for share in shares.values()), way.cost.rho)
-    return tuple(_with_choices(i, stage, shares) for i, stage in enumerate(noisy)), dataclasses.replace(
-        way.cost, rho=rho
-    )
+    found = tuple(_with_choices(i, stage, shares, accounting) for i, stage in enumerate(noisy))
+    rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
+    return found, dataclasses.replace(way.cost, rho=rho)
 
 
-def _with_choices(i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction]) -> NoisyStage:
+def _with_choices(
+    i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction], accounting: Accounting
+) -> NoisyStage:
     """Each choice with its price, and without the candidates whose noise would not fit the sampler. What nothing depends on,
     or nothing is spent on, is no choice."""
     found: list[LimitChoice] = []
     for n, choice in enumerate(stage.choices):
         if (i, n) in shares:
-            choice = priced(stage, choice, shares[i, n], stage.noised)
+            choice = priced(stage, choice, shares[i, n], stage.noised, accounting)
         elif choice.as_in is None:
             continue
         found.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))

@@ -1,6 +1,6 @@
 """OPTIONS(top_k = true): ORDER BY COUNT(*) DESC LIMIT k over public keys as a choice of k groups.
 
-The k groups are chosen by permute-and-flip on their exact counts, then only theirs are released. Choosing costs the same
+The k groups are chosen on their exact counts (mechanisms/choice.py), then only theirs are released. Choosing costs the same
 however many groups a unit reaches: counts move in one direction, each by at most the reach (sensitivity.score_reach).
 """
 

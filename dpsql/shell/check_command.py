@@ -27,6 +27,7 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
 
     With --source the columns of the data are compared too (names and types, never a value).
     """
+    from dpsql.catalog.delta import meaning
     from dpsql.catalog.lint import lint
     from dpsql.catalog.load import load
     from dpsql.shell.opening import check_path
@@ -38,6 +39,8 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
     private = sum(not table.public for table in catalog.tables)
     tables = f"{len(catalog.tables)} table{'s' if len(catalog.tables) != 1 else ''}"
     print(f"{metadata}: dataset {catalog.dataset}, {tables} ({private} private): in order")
+    for line in meaning(catalog):
+        print(line)
     return _compare(catalog, source) if source else Exit.OK
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpsql.accounting.ledger import Ledger
     from dpsql.accounting.releases import Release
 
-RELEASE_COLUMNS = ("id", "time", "analyst", "epsilon", "delta", "state", "measured")
+RELEASE_COLUMNS = ("id", "time", "analyst", "epsilon", "delta", "rho", "state", "measured")
 MODE = click.option("-m", "--mode", type=click.Choice(MODE_NAMES), help="Table on a terminal, else csv.")
 OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Into a file.")
 ANALYST = click.option("--analyst", metavar="NAME", help="This analyst's cap; without it the dataset's.")
@@ -166,21 +166,26 @@ def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
 def releases(place: str, analyst: str | None, form: str | None, mode: str | None, output: Path | None) -> int:
     """Every charge: when, who, what it cost, what became of it, what was measured."""
     from dpsql.accounting import releases as table
+    from dpsql.accounting.spending import published
 
     with ledger_of(place) as ledger:
-        found = [one for one in table.releases(ledger.rows()) if analyst is None or one.analyst == analyst]
+        found = published(ledger, analyst)
     if form == "markdown":
         _put(table.as_markdown(found).removesuffix("\n"), output, place)
     elif form == "json":
         _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output, place)
     else:
-        _write(RELEASE_COLUMNS, [_release_row(one) for one in found], mode, output, place)
+        zcdp = found.account.accounting == "zcdp"
+        columns = tuple(name for name in RELEASE_COLUMNS if zcdp or name != "rho")
+        rows = [tuple(_release_row(one)[name] for name in columns) for one in found.releases]
+        _write(columns, rows, mode, output, place)
     return Exit.OK
 
 
-def _release_row(one: Release) -> tuple[Any, ...]:
+def _release_row(one: Release) -> dict[str, Any]:
     time = one.time.replace(microsecond=0, tzinfo=None)
-    return one.id, time, one.analyst, float(one.cost.epsilon), float(one.cost.delta), one.state, one.measured
+    amounts = {"epsilon": float(one.cost.epsilon), "delta": float(one.cost.delta), "rho": float(one.cost.rho)}
+    return {"id": one.id, "time": time, "analyst": one.analyst, **amounts, "state": one.state, "measured": one.measured}
 
 
 @click.group(context_settings=CONTEXT)

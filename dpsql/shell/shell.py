@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from dpsql.shell.voice import hint, say
 
 HAVE_A_QUERY = ("query", "create_table_as", "insert")
 FREE = ("explain", "show_budget", "show_tables", "describe", "set")
+NO_COST = CostReport(epsilon=0.0, delta=0.0)
 OURS = ("show_tables", "show_budget", "describe")  # where nothing is said, nothing needs to be shown
 
 Ask = Callable[[str], bool]
@@ -37,7 +39,7 @@ class Shell:
     dry_run: bool = False
     last_sql: str = ""
     last_privacy: Privacy | None = None
-    would_cost: float = 0.0
+    would_cost: CostReport = NO_COST
     depth: int = 0
 
     def run(self, sql: str) -> None:
@@ -107,11 +109,16 @@ class Shell:
             say(f"not run: {kind.replace('_', ' ')} (--dry-run)")
             return
         explanation = self.connection.explain(sql)
-        self.would_cost += explanation.privacy.cost.epsilon or 0.0
+        self.would_cost = added(self.would_cost, explanation.privacy.cost)
         self.results.line(str(explanation))
 
     def say_dry_run(self) -> None:
-        say(f"dry run: nothing was charged; in all this would cost ε = {self.would_cost:g}; left: {self.left}")
+        left = self.left
+        cost = self.would_cost if left.rho is not None else replace(self.would_cost, rho=None, delta_keys=None)
+        say(
+            f"dry run: nothing was charged; in all this would cost at most {summary.amounts(cost)};"
+            f" left: {summary.amounts(left)}"
+        )
 
 
 def without_nulls(page: Page) -> Page:
@@ -121,6 +128,15 @@ def without_nulls(page: Page) -> Page:
 def smaller(one: CostReport, other: CostReport) -> CostReport:
     pairs = {name: (getattr(one, name), getattr(other, name)) for name in ("epsilon", "delta", "rho", "delta_keys")}
     return CostReport(**{name: _least(*pair) for name, pair in pairs.items()})
+
+
+def added(one: CostReport, other: CostReport) -> CostReport:
+    """What two runs cost; a part that neither has stays out."""
+    found: dict[str, float | None] = {}
+    for name in ("epsilon", "delta", "rho", "delta_keys"):
+        parts = [part for part in (getattr(one, name), getattr(other, name)) if part is not None]
+        found[name] = math.fsum(parts) if parts else None
+    return CostReport(**found)
 
 
 def _least(one: float | None, other: float | None) -> float | None:

@@ -27,7 +27,7 @@ def lines(kind: str, count: int, privacy: Privacy | None, left: CostReport) -> I
     if privacy.exact:
         yield f"{rows}; {privacy}"
         return
-    asked = privacy.cost if left.rho is not None else replace(privacy.cost, rho=None)
+    asked = privacy.cost if left.rho is not None else replace(privacy.cost, rho=None, delta_keys=None)
     cost = "a repeat, nothing charged" if privacy.repeated else f"cost {amounts(asked)}"
     yield f"{rows}; {cost}; left {amounts(left)}"
     if privacy.intervals:
@@ -44,7 +44,9 @@ def _intervals(privacy: Privacy) -> str:
 
 
 def amounts(cost: CostReport) -> str:
-    """ε, δ where there is any, and ρ where that is what counts."""
+    """ε, δ where there is any, and ρ and the δ of private keys where these are what counts."""
     epsilon = "unlimited" if cost.epsilon is None else f"{cost.epsilon:g}"
     delta = f", δ = {cost.delta:g}" if cost.delta else ""
-    return f"ε = {epsilon}{delta}" + (f", ρ = {cost.rho:.6g}" if cost.rho is not None else "")
+    rho = f", ρ = {cost.rho:.6g}" if cost.rho is not None else ""
+    keys = f", δ of keys = {cost.delta_keys:.6g}" if cost.delta_keys else ""
+    return f"ε = {epsilon}{delta}{rho}{keys}"

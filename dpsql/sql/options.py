@@ -133,7 +133,12 @@ def _split(raw: Raw) -> Weights | None:
 
 _SPECS = (
     OptionSpec(name="epsilon", takes="a number from 1e-9 to 1e6", example="epsilon = 0.5", check=_epsilon),
-    OptionSpec(name="delta", takes="a number from 0 to below 1", example="delta = 1e-9", check=_delta),
+    OptionSpec(
+        name="delta",
+        takes="a number from 0 to the owner's max_delta, 1e-3",
+        example="delta = 1e-9",
+        check=_delta,
+    ),
     OptionSpec(
         name="max_rows_contributed",
         takes="a whole number from 1 to 1e9, 'auto' or 'released'",

@@ -422,12 +422,16 @@ def test_budget_of_connect_gets_no_larger_by_connecting_again(tmp_path: Path) ->
 
     with connect(budget=2) as conn:
         conn.execute("SELECT COUNT(*) FROM visits")
-    for looser in (3, {"epsilon": 2}, {"epsilon": 2, "delta": 1e-5}, {"epsilon": 1, "delta": 0, "per": "month"}, None):
+    for looser in (3, {"epsilon": 3}, {"epsilon": 2, "delta": 1e-5}, {"epsilon": 1, "delta": 0, "per": "month"}, None):
         with pytest.raises(dpsql.LedgerError) as refused:
             connect(budget=looser)
         assert refused.value.code == "DPSQL-411"
     with connect(budget=1.5) as conn:
         assert conn.budget.left.epsilon == 0.5 and conn.notices
+    with connect(budget={"epsilon": 1.5}) as conn:  # without a δ, which is tighter than the number's
+        assert conn.budget.total.delta == 0 and conn.notices
+    with pytest.raises(dpsql.LedgerError):
+        connect(budget=1.5)
 
 
 # --- caps of analysts, sub-budgets, months

@@ -152,6 +152,9 @@ def test_under_zcdp_rho_and_the_thresholds_delta_are_the_gate() -> None:
         assert whole.spent.epsilon <= 3
 
 
-def test_a_choice_is_charged_as_pure_epsilon_under_zcdp(zcdp: dpsql.Connection[Any]) -> None:
+def test_a_choice_is_charged_by_its_bounded_range_under_zcdp(zcdp: dpsql.Connection[Any]) -> None:
+    """ρ = ε²/8, where Laplace noise of the same ε costs ε²/2."""
     zcdp.execute(asked("MEDIAN(x)", epsilon=0.5))
-    assert zcdp.budget.spent.rho == pytest.approx(0.125)
+    assert zcdp.budget.spent.rho == pytest.approx(0.03125)
+    zcdp.execute(asked("COUNT(*)", epsilon=0.5, mechanism="laplace"))
+    assert zcdp.budget.spent.rho == pytest.approx(0.03125 + 0.125)

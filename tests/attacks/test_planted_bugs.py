@@ -258,7 +258,8 @@ def tail(draw: Draw, m: int) -> float:
 
 
 def by_choices() -> None:
-    """Every choice is made with its part of the query's ε, for what one person's rows weigh over all groups."""
+    """Every choice is made with its part of the query's ε, for what one person's rows weigh over all groups, by the
+    mechanism that its charge is for."""
     weight = EACH * FULL  # in one group
     expected = {
         "k, MEDIAN(i) FROM t GROUP BY k": [(1, weight * GROUPS)],
@@ -267,20 +268,24 @@ def by_choices() -> None:
         "MODE(k) FROM t": [(2, weight)],  # twice, for scores that move in one direction
         "APPROX_TOP_K(k, 2) FROM t": [(1, weight)] * 2,
     }
-    for select, calls in expected.items():
-        seen: list[tuple[Fraction, int]] = []
+    for accounting, mechanism, part in (("approx", "permute-and-flip", 2), ("zcdp", "exponential", 8)):
+        described = {**catalog(), "accounting": accounting, "dataset": f"chosen under {accounting}"}
+        for select, calls in expected.items():
+            seen: list[tuple[str, Fraction, int]] = []
 
-        def choose(scores: Any, *, epsilon: Fraction, sensitivity: int) -> Any:
-            seen.append((epsilon, sensitivity))  # noqa: B023
-            return CHOOSE(scores, epsilon=epsilon, sensitivity=sensitivity)
+            def choose(scores: Any, *, by: Any, epsilon: Fraction, sensitivity: int) -> Any:
+                seen.append((by, epsilon, sensitivity))  # noqa: B023
+                return CHOOSE(scores, by=by, epsilon=epsilon, sensitivity=sensitivity)
 
-        with pytest.MonkeyPatch.context() as patched, dpsql.connect(catalog(), source=rows()) as connection:
-            patched.setattr(order_statistics, "choose", choose)
-            connection.execute(said(select, epsilon=1))
-        assert len(seen) == len(calls)
-        for (epsilon, sensitivity), (claimed, reach) in zip(seen, calls, strict=True):
-            assert epsilon == claimed
-            assert sensitivity % reach == 0 and sensitivity <= 10_000 * reach
+            with pytest.MonkeyPatch.context() as patched, dpsql.connect(described, source=rows()) as connection:
+                patched.setattr(order_statistics, "choose", choose)
+                report = connection.execute(said(select, epsilon=1)).privacy
+            assert report is not None and len(seen) == len(calls)
+            for (by, epsilon, sensitivity), (claimed, reach) in zip(seen, calls, strict=True):
+                assert (by, epsilon) == (mechanism, claimed)
+                assert sensitivity % reach == 0 and sensitivity <= 10_000 * reach
+            rounds = len(calls) - (len(calls) == 3)  # three quantiles are found in two rounds
+            assert report.cost.rho == pytest.approx(rounds * (1 / rounds) ** 2 / part)
 
 
 CHOOSE = order_statistics.choose
@@ -690,6 +695,11 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ),
     ("ε of choices divided twice", (("release.choose_all", with_epsilon(Fraction(1, 2))),), "by_choices"),
     ("ε of choices not divided", (("release.choose_all", with_epsilon(Fraction(2))),), "by_choices"),
+    (
+        "permute-and-flip at the exponential mechanism's price",
+        (("choosing.chooser", constant("permute-and-flip")),),
+        "by_choices",
+    ),
     ("a fixed salt", (("mechanisms.entropy.salt", constant(7)),), "by_repetition"),
     # values
     (

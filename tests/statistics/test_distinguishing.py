@@ -32,6 +32,7 @@ def asked(units: int, groups: int, rows: int, columns: str, keys: dict[str, Any]
         "dataset": "distinguishing",
         "unit": "person",
         "budget": {"epsilon": 1000, "delta": 0.9},
+        "max_delta": 0.1,
         "tables": {
             "t": {
                 "unit": "u",
@@ -146,6 +147,7 @@ def selecting(mechanism: str, groups: int, delta: float) -> Selection:
         "dataset": "selecting",
         "unit": "person",
         "budget": {"epsilon": 9, "delta": 0.9},
+        "max_delta": 0.1,
         "tables": {"t": table},
     }
     options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{mechanism}')"

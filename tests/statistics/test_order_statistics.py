@@ -13,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.mechanisms import order_statistics
+from dpsql.mechanisms.choice import Chooser
 from tests.statistics.chi_square import ALPHA, p_value
+from tests.statistics.test_exponential import exactly
 from tests.statistics.test_permute_and_flip import by_definition
 
 GROUPS = 100_000
+CHOOSERS = pytest.mark.parametrize("by", ["permute-and-flip", "exponential"])
 ROWS = [[3, 0, 2, 5], [0, 0, 0, 0], [0, 7, 0, 0], [1, 1, 1, 1]]
 
 
@@ -77,59 +80,75 @@ def test_a_unit_moves_a_score_by_at_most_its_sensitivity(base: list[int], unit: 
     assert int(np.abs(before - after).max()) <= most
 
 
+def chances_of(by: Chooser, scores: list[int], epsilon: Fraction, sensitivity: int) -> list[float]:
+    if by == "permute-and-flip":
+        return by_definition(scores, epsilon, sensitivity)
+    return [float(p) for p in exactly(scores, epsilon, sensitivity)]
+
+
 def check(draw: Callable[[np.ndarray], np.ndarray], row: list[int], chances: list[float]) -> None:
     chosen = draw(np.tile(np.array(row, dtype=np.int64), (GROUPS, 1)))
     assert p_value(np.bincount(chosen, minlength=len(chances)), np.array(chances), 5.0) > ALPHA
 
 
+@CHOOSERS
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("fraction", [Fraction(1, 2), Fraction(1, 4), Fraction(1)])
-def test_the_distribution_of_a_quantile(row: list[int], fraction: Fraction) -> None:
+def test_the_distribution_of_a_quantile(by: Chooser, row: list[int], fraction: Fraction) -> None:
     sensitivity = 2 * max(fraction.numerator, fraction.denominator - fraction.numerator)
-    chances = by_definition(quantile_scores(row, fraction), Fraction(3, 2), sensitivity)
-    check(lambda w: order_statistics.choose_quantile(w, fraction, epsilon=Fraction(3, 2), sensitivity=2), row, chances)
-
-
-@pytest.mark.parametrize("row", ROWS)
-@pytest.mark.parametrize("greatest", [False, True])
-def test_the_distribution_of_an_end(row: list[int], greatest: bool) -> None:
-    beyond = [sum(row[k + 1 :]) if greatest else sum(row[:k]) for k in range(len(row))]
-    chances = by_definition([-abs(x - 3) for x in beyond], Fraction(1), 2)
+    chances = chances_of(by, quantile_scores(row, fraction), Fraction(3, 2), sensitivity)
     check(
-        lambda w: order_statistics.choose_end(w, 3, greatest=greatest, epsilon=Fraction(1), sensitivity=2), row, chances
+        lambda w: order_statistics.choose_quantile(w, fraction, by=by, epsilon=Fraction(3, 2), sensitivity=2),
+        row,
+        chances,
     )
 
 
+@CHOOSERS
 @pytest.mark.parametrize("row", ROWS)
-def test_the_distribution_of_the_most_frequent(row: list[int]) -> None:
+@pytest.mark.parametrize("greatest", [False, True])
+def test_the_distribution_of_an_end(by: Chooser, row: list[int], greatest: bool) -> None:
+    beyond = [sum(row[k + 1 :]) if greatest else sum(row[:k]) for k in range(len(row))]
+    chances = chances_of(by, [-abs(x - 3) for x in beyond], Fraction(1), 2)
+    check(
+        lambda w: order_statistics.choose_end(w, 3, greatest=greatest, by=by, epsilon=Fraction(1), sensitivity=2),
+        row,
+        chances,
+    )
+
+
+@CHOOSERS
+@pytest.mark.parametrize("row", ROWS)
+def test_the_distribution_of_the_most_frequent(by: Chooser, row: list[int]) -> None:
     """Two rounds without replacement; scores that only grow are compared at ε/Δ, twice permute-and-flip's usual rate."""
     count = len(row)
     chances = np.zeros(count * count)
-    for first, chance in enumerate(by_definition(row, Fraction(2), 3)):
+    for first, chance in enumerate(chances_of(by, row, Fraction(2), 3)):
         others = [k for k in range(count) if k != first]
-        second = by_definition([row[k] for k in others], Fraction(2), 3)
+        second = chances_of(by, [row[k] for k in others], Fraction(2), 3)
         for k, then in zip(others, second, strict=True):
             chances[first * count + k] = chance * then
     chosen = order_statistics.choose_most(
-        np.tile(np.array(row, dtype=np.int64), (GROUPS, 1)), 2, epsilon=Fraction(1), sensitivity=3
+        np.tile(np.array(row, dtype=np.int64), (GROUPS, 1)), 2, by=by, epsilon=Fraction(1), sensitivity=3
     )
     assert p_value(np.bincount(chosen[:, 0] * count + chosen[:, 1], minlength=count * count), chances, 5.0) > ALPHA
 
 
+@CHOOSERS
 @pytest.mark.parametrize("row", ROWS[:3])
-def test_the_distribution_of_halving(row: list[int]) -> None:
+def test_the_distribution_of_halving(by: Chooser, row: list[int]) -> None:
     """Two fractions: the first of all rows, then the second among the rows after it, at what fraction of those it is."""
     one, other = Fraction(1, 4), Fraction(3, 4)
     count, tries = len(row), 6_000
     chances = np.zeros(count * count)
-    first_round = by_definition(quantile_scores(row, one), Fraction(1), 2 * 3)
+    first_round = chances_of(by, quantile_scores(row, one), Fraction(1), 2 * 3)
     for first, chance in enumerate(first_round):
         rest = [0, *row[first + 1 :]]
-        then = by_definition(quantile_scores(rest, Fraction(2, 3)), Fraction(1), 2 * 2)
+        then = chances_of(by, quantile_scores(rest, Fraction(2, 3)), Fraction(1), 2 * 2)
         for k, p in enumerate(then):
             chances[first * count + first + k] += chance * p
     found = order_statistics.choose_quantiles(
-        np.tile(np.array(row, dtype=np.int64), (tries, 1)), (one, other), epsilon=Fraction(1), sensitivity=2
+        np.tile(np.array(row, dtype=np.int64), (tries, 1)), (one, other), by=by, epsilon=Fraction(1), sensitivity=2
     )
     assert p_value(np.bincount(found[:, 0] * count + found[:, 1], minlength=count * count), chances, 5.0) > ALPHA
 

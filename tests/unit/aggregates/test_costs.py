@@ -9,7 +9,7 @@ import pytest
 import dpsql
 import dpsql.testing
 from dpsql.plan.answers import answers
-from dpsql.plan.measurements import shares
+from dpsql.plan.measurements import TopGroups, shares
 from dpsql.plan.stages import NoisyStage, Stage
 from tests.unit.aggregates.world import catalog, table
 
@@ -17,8 +17,9 @@ ITEMS = "COUNT(*), VAR_POP(x), MEDIAN(x), QUANTILE_CONT(x, 0.9), MIN(i), APPROX_
 
 
 def stage_of(sql: str, **options: object) -> tuple[NoisyStage, object]:
-    facts = options.pop("facts", {})
-    with dpsql.testing.Replayer(catalog(max_groups=2, max_rows=3, **facts), {"t": table()}, **options) as replayer:  # type: ignore[arg-type]
+    facts, top = options.pop("facts", {}), options.pop("top", {})
+    described = {**catalog(max_groups=2, max_rows=3, **facts), **top}  # type: ignore[arg-type, dict-item]
+    with dpsql.testing.Replayer(described, {"t": table()}, **options) as replayer:  # type: ignore[arg-type]
         plan = replayer.plan(sql)
         return plan.stages[0], plan.cost
 
@@ -95,22 +96,39 @@ def test_the_bound_with_less_noise(sql: str, sensitivity: int, facts: dict[str, 
 
 
 def test_the_zcdp_of_choices() -> None:
-    """ε²/2 for each round, at the round's ε, over all groups together."""
-    stage, cost = stage_of("SELECT k, APPROX_TOP_K(i, 3), MEDIAN(x) FROM t GROUP BY k", epsilon=1)
-    by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
-    assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / 2
-    assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / 2
-    assert cost.rho == 4 * Fraction(1, 4) ** 2 / 2  # type: ignore[attr-defined]
+    """ε²/8 for each round, at the round's ε, over all groups together, by the exponential mechanism; ε²/2 of the other."""
+    sql = "SELECT k, APPROX_TOP_K(i, 3), MEDIAN(x) FROM t GROUP BY k"
+    for accounting, mechanism, part in (("zcdp", "exponential", 8), ("approx", "permute-and-flip", 2)):
+        stage, cost = stage_of(sql, epsilon=1, top={"accounting": accounting})
+        by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
+        assert {draw.mechanism for draw in by_name.values()} == {mechanism}
+        assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / part
+        assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / part
+        assert cost.rho == 4 * Fraction(1, 4) ** 2 / part  # type: ignore[attr-defined]
+
+
+def test_the_zcdp_of_top_k() -> None:
+    """k choices, each with its part of ε; which is charged follows the mechanism that chooses."""
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(top_k=true) k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 2"
+    for accounting, mechanism, part in (("zcdp", "exponential", 8), ("approx", "permute-and-flip", 2)):
+        stage, _ = stage_of(sql, epsilon=1, top={"accounting": accounting})
+        (chosen,) = [n for n in stage.noised if isinstance(n.measurement, TopGroups)]
+        assert chosen.draw.mechanism == mechanism
+        assert chosen.draw.rho == 2 * (chosen.draw.epsilon / 2) ** 2 / part
+
+
+PARTS = {"permute-and-flip": 2, "exponential": 8}
 
 
 def rho_of_noise(stage: NoisyStage) -> Fraction:
-    """What the noise of a stage costs, from reaches and scales alone: Δ²/(2σ²); (Δ/t)²/2 of the others, once for ends."""
+    """What the noise of a stage costs, from reaches and scales alone: Δ²/(2σ²); (Δ/t)²/2 of Laplace noise, once for ends;
+    ε²/8 or ε²/2 of choices."""
     draws = [stage.selection.draw] if stage.selection is not None else []
     whole = Fraction(0)
     for noised in stage.noised:
-        if noised.draw.mechanism == "permute-and-flip":
+        if noised.draw.mechanism in PARTS:
             rounds = shares(noised.measurement)
-            whole += rounds * (noised.draw.epsilon / rounds) ** 2 / 2
+            whole += rounds * (noised.draw.epsilon / rounds) ** 2 / PARTS[noised.draw.mechanism]
         else:
             draws += noised.draws[:1] if noised.form == "ends" else noised.draws
     return whole + sum((Fraction(draw.reach, draw.scale) ** 2 / 2 for draw in draws), Fraction(0))

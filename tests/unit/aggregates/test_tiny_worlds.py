@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 from typing import Any, Literal
@@ -86,7 +87,7 @@ def replayer(limits: Limits) -> dpsql.testing.Replayer:
         "budget": {"epsilon": 10**6, "delta": 0.1},
         "tables": {"t": table},
     }
-    return dpsql.testing.Replayer(described, {"t": frame()}, epsilon=10**5, delta=1e-3)
+    return dpsql.testing.Replayer(described, {"t": frame()}, epsilon=10**5, delta=Fraction(1, 1000))
 
 
 # --- definitions ------------------------------------------------------------------------------------------------------

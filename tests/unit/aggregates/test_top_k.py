@@ -10,6 +10,8 @@ import pytest
 
 import dpsql
 import dpsql.testing
+from dpsql.mechanisms import order_statistics
+from dpsql.mechanisms.choice import Chooser
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import RowTotal, TopGroups
 
@@ -64,6 +66,29 @@ def test_the_plan() -> None:
     assert choice.rho == 3 * Fraction(1, 4) ** 2 / 2
     assert choice.reach == 2 * 2 * FULL  # a unit's rows over all groups
     assert count.scale * count.grid >= 2 * 2 * FULL * 4
+
+
+@pytest.mark.parametrize(("accounting", "mechanism"), [("approx", "permute-and-flip"), ("zcdp", "exponential")])
+def test_the_groups_are_chosen_by_what_is_charged(
+    accounting: str, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three rounds, each at a quarter of ε, doubled as scores move in one direction, for all rows of a unit."""
+    seen: list[tuple[str, Fraction, int]] = []
+
+    def choose(scores: np.ndarray, *, by: Chooser, epsilon: Fraction, sensitivity: int) -> np.ndarray:
+        seen.append((by, epsilon, sensitivity))
+        return CHOOSE(scores, by=by, epsilon=epsilon, sensitivity=sensitivity)
+
+    monkeypatch.setattr(order_statistics, "choose", choose)
+    described = {**CATALOG, "accounting": accounting, "dataset": f"top {accounting}"}
+    with dpsql.connect(described, source={"t": FRAME}) as conn:
+        sql = QUERY.format("k, COUNT(*) AS n", "n")
+        assert {row[0] for row in conn.execute(sql)} == {0, 1, 2}
+        assert f"chosen by {'the ' * (mechanism == 'exponential')}{mechanism}" in str(conn.explain(sql))
+    assert seen == [(mechanism, Fraction(1, 2), 2 * 2 * FULL)] * 3
+
+
+CHOOSE = order_statistics.choose
 
 
 def test_replay_and_exact_mode() -> None:

@@ -27,7 +27,13 @@ def test_nothing_stands_out() -> None:
     [
         ("epsilon: 5", "epsilon: 50", "protects hardly anybody"),
         ("delta: 1e-6", "delta: 1e-3", "one unit in 1,000"),
-        (", delta: 1e-6", "", "δ is not capped"),
+        ("version: 1", "version: 1\nunits: 100000", "1 in 10"),
+        ("version: 1", "version: 1\nunits: 2000000", "for somebody with a probability of up to 1"),
+        (
+            "version: 1",
+            "version: 1\nmax_delta: 1e-9\nmax_per_query: {delta: 1e-8}",
+            "max_per_query's delta is above max_delta (1e-09)",
+        ),
         ("version: 1", "", "no version"),
         ("version: 1", "version: TODO", "version is still TODO"),
         ("version: 1", "version: 1\nunit: TODO", "unit is still TODO"),

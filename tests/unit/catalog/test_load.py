@@ -293,6 +293,7 @@ def test_row_is_unit() -> None:
 
 def test_budget_given_to_connect() -> None:
     assert budget_of(5.0).total == Amount(epsilon=Fraction(5), delta=Fraction(1, 10**6))
+    assert budget_of({"epsilon": 5}).total == Amount(epsilon=Fraction(5), delta=Fraction(0))
     assert budget_of({"epsilon": 2, "delta": 1e-9}).total == Amount(epsilon=Fraction(2), delta=Fraction(1, 10**9))
     for bad in (0, -1, float("nan"), True, "1", None, {}, {"epsilon": 1, "delta": 1}, []):
         with pytest.raises(CatalogError):

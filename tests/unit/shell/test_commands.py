@@ -178,7 +178,7 @@ def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
 def test_dry_run_charges_nothing(run: Run) -> None:
     done = run(HOSPITAL, "--dry-run", "-c", f"SET epsilon = 2; {BY_SPECIALTY}; CREATE TABLE t (a INTEGER)")
     assert done.code == Exit.OK
-    assert "in all this would cost ε = 2" in done.err
+    assert "in all this would cost at most ε = 2; left: ε = 10, δ = 1e-06" in done.err
     assert "not run: create table" in done.err
     assert "hospital,spent,0.0,0.0" in run("budget", HOSPITAL).out
 
