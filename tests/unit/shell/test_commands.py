@@ -225,7 +225,8 @@ def test_check_does_not_vouch_for_the_cells_of_a_csv(run: Run, here: Path) -> No
     (here / "t.csv").write_text("id,price,name\n1,x,y\n")
     (here / "t.yaml").write_text(
         "dataset: t\nunit: person\nversion: 1\nbudget: {epsilon: 1, delta: 0}\n"
-        "tables:\n  t:\n    source: t.csv\n    unit: id\n    rows_per_unit: 1\n    columns: {id: text, price: {type: real, lower: 0, upper: 9}, name: text}\n"
+        "tables:\n  t:\n    source: t.csv\n    unit: id\n    rows_per_unit: 1\n"
+        "    columns: {id: text, price: {type: real, lower: 0, upper: 9}, name: text}\n"
     )
     done = run("check", "t.yaml", "--source")
     assert done.code == Exit.OK and "fit" not in done.out
