@@ -12,7 +12,7 @@ from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
 from dpsql.errors import Error
 from dpsql.ir.expr import Call, Column, Expr, rewrite
-from dpsql.ir.nodes import Node
+from dpsql.ir.nodes import Node, constant_rows
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
@@ -20,13 +20,14 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.measure import measure, settled
-from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.functions.model import unchecked
+from dpsql.sql.limits import INTERVALS_PARTS, LENGTH_LIMIT, SIZE_LIMIT
 from dpsql.sql.statement import Statement
 
 FAR = 10**8  # ids of a plan that is made again begin here
@@ -39,6 +40,7 @@ class World:
     catalog: Catalog
     user_tables: UserTables = field(default_factory=dict)
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    size_limit: int = SIZE_LIMIT
 
 
 def plan(statement: Statement, world: World, settings: QuerySettings) -> ReleasePlan:
@@ -46,15 +48,15 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
     ids = Ids()
     tree = bind(statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids)
     try:
-        return _planned(tree, world, settings, ids)
+        return _planned(tree, world, settings, ids, _limit(statement, tree, world, settings))
     except Error as error:
         if error.at is None:
             error.at = where(tree)
         raise
 
 
-def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> ReleasePlan:
-    context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of)
+def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
+    context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of, size=Size(limit))
     tracked = track_statement(tree, context)
     drafts, final = cut(tracked, ids)
     bounded = tuple(
@@ -95,6 +97,13 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
     )
     made = dataclasses.replace(narrow, stages=stages)
     return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
+
+
+def _limit(statement: Statement, tree: Node, world: World, settings: QuerySettings) -> int:
+    """How many parts the query may have. Rows that are inserted as they stand are no plan: LENGTH_LIMIT bounds them."""
+    if statement.kind == "insert" and constant_rows(tree) is not None:
+        return LENGTH_LIMIT
+    return world.size_limit if settings.intervals is None else world.size_limit // INTERVALS_PARTS
 
 
 def describe(expr: Expr) -> str:

@@ -76,7 +76,12 @@ def read(text: str, parameters: Parameters = None) -> Statement:
 
 def plan_of(session: Session, statement: Statement) -> ReleasePlan:
     """Steps 3 to 7."""
-    world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
+    world = World(
+        catalog=session.catalog,
+        user_tables=session.user_tables,
+        keys_of=session.keys_of(),
+        size_limit=session.size_limit,
+    )
     return plan(statement, world, session.settings(statement))
 
 

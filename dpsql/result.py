@@ -29,7 +29,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
-from dpsql.privacy.intervals import bins_of, measured_columns, noise_width
+from dpsql.privacy.intervals import Measured, bins_of, measured_columns, noise_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -269,6 +269,7 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
     if stage.selection is not None:
         draw, unit = stage.selection.draw, Fraction(1, 2**stage.selection.bits)
         yield _report(stage, KEYS, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
+    measured = measured_columns(stage)
     for j, noised in enumerate(stage.noised):
         one, draw = noised.measurement, noised.draw
         unit = _unit(noised) * draw.grid / FULL
@@ -276,7 +277,7 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
         if is_chosen(one):
             scale, width = _scale(one, draw) * unit, _half_width(one, draw) * unit
         elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
-            shown = measured_columns(stage)[one.first.id]
+            shown = measured[one.first.id]
             width = noise_width(shown.answer, shown.draws, LEVEL)
             if noised.form == "centred":
                 unit = _unit(noised) * noised.draws[1].grid / FULL
@@ -364,29 +365,33 @@ def intervals(plan: ReleasePlan) -> dict[str, float]:
     """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
     found: dict[str, float] = {}
     left_out = unnamed(plan)
+    stages = tuple((stage, measured_columns(stage)) for stage in plan.stages)
     for f in plan.final.fields:
-        width = None if f.id in left_out else _width(plan.final, f.id, plan)
+        width = None if f.id in left_out else _width(plan.final, f.id, stages)
         if width is not None:
             found[f.name] = float(width)
     return found
 
 
-def _width(node: Node, id_: int, plan: ReleasePlan) -> Fraction | None:
+_Measured = tuple[NoisyStage, dict[int, Measured]]
+
+
+def _width(node: Node, id_: int, stages: tuple[_Measured, ...]) -> Fraction | None:
     match node:
         case Project():
             expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
-            return _width(node.input, expr.id, plan) if isinstance(expr, Column) else None
+            return _width(node.input, expr.id, stages) if isinstance(expr, Column) else None
         case Sort() | Limit() | Filter():
-            return _width(node.input, id_, plan)
+            return _width(node.input, id_, stages)
         case Noisy():
-            return _released_width(plan.stages[node.stage], id_)
+            return _released_width(*stages[node.stage], id_)
         case _:
             return None
 
 
-def _released_width(stage: NoisyStage, id_: int) -> Fraction | None:
+def _released_width(stage: NoisyStage, measured: dict[int, Measured], id_: int) -> Fraction | None:
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr
-    found = measured_columns(stage).get(shown.id) if isinstance(shown, Column) else None
+    found = measured.get(shown.id) if isinstance(shown, Column) else None
     return None if found is None else noise_width(found.answer, found.draws, LEVEL)

@@ -43,6 +43,7 @@ from dpsql.plan.transport import is_text
 from dpsql.privacy.bound import tables_read
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
 from dpsql.sql.bind.context import Ids
+from dpsql.sql.limits import SIZE_LIMIT
 from dpsql.sql.statement import Option, Statement, Weights
 from dpsql.table_sources import declared_source, overrides
 
@@ -85,6 +86,7 @@ class Session(Sealed):
     memory_limit: str | None = None
     threads: int | None = None
     restricted: bool = False
+    size_limit: int = SIZE_LIMIT
     temporary: TemporaryFolder = field(default_factory=TemporaryFolder)
     belongings: Belongings = field(default_factory=lambda: Belongings(()))
     process: int = field(default_factory=os.getpid)

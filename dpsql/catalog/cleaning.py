@@ -27,7 +27,8 @@ def clean_range(column: ColumnSpec) -> Range | None:
 
     Lemma: it holds of every stored value. Proof: the scan's own SELECT prints, for a value v of the type, low if v < low,
     else high if v > high, else v (plan/render/clean.kept), with these ends; so the result is one of low and high, or
-    between them. What is no value of the type is NULL: it is cast with TRY_CAST, and decimals are looked at besides.
+    between them. What is no value of the type is NULL: it is cast with TRY_CAST, decimals are looked at besides, and a CSV's
+    cells in a form of their own are brought into the type's by calls that cannot fail (plan/render/clean._written).
     """
     if column.type.kind not in EXACT:
         return None

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.catalog.model import ColumnSpec, fold
+from dpsql.catalog.model import ColumnSpec, Format, fold
 from dpsql.catalog.reading import Reader, described, number, quoted
+from dpsql.catalog.sources import read_column_format
 from dpsql.catalog.tree import Fields, Items, Scalar, Tree, printable
 from dpsql.catalog.values import article, read_bound, read_key, read_type
 from dpsql.domain.facts import KEY_LIMIT, Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
 
-COLUMN_FIELDS = ("type", "keys", "lower", "upper", "like", "nullable", "unique", "description")
+COLUMN_FIELDS = ("type", "keys", "lower", "upper", "like", "nullable", "unique", "format", "description")
 
 LARGEST_LIKE = 10**15
 
 Keys = tuple[Atom, ...]
 
 
-def read_columns(reader: Reader, tree: Tree, table: str) -> tuple[ColumnSpec, ...]:
-    """Every column that could be read. Names must differ after folding."""
+def read_columns(reader: Reader, tree: Tree, table: str, form: Format | None) -> tuple[ColumnSpec, ...]:
+    """Every column that could be read. Names must differ after folding. form: of the table, if it is a CSV."""
     fields = reader.fields(tree, f"columns of {printable(table)}", None)
     if fields is None:
         return ()
@@ -39,13 +40,13 @@ def read_columns(reader: Reader, tree: Tree, table: str) -> tuple[ColumnSpec, ..
             continue
         seen[fold(name)] = name
         reader.places[table, name] = entry.where
-        column = read_column(reader, name, where, entry)
+        column = read_column(reader, name, where, entry, form)
         if column is not None:
             columns.append(column)
     return tuple(columns)
 
 
-def read_column(reader: Reader, name: str, where: str, tree: Tree) -> ColumnSpec | None:
+def read_column(reader: Reader, name: str, where: str, tree: Tree, form: Format | None) -> ColumnSpec | None:
     if isinstance(tree, Scalar):
         type_ = read_type(reader, tree)
         return None if type_ is None else ColumnSpec(name=name, type=type_)
@@ -57,10 +58,10 @@ def read_column(reader: Reader, name: str, where: str, tree: Tree) -> ColumnSpec
         reader.problem(where, f"column {quoted(name)} has no type", "add type:")
         return None
     type_ = read_type(reader, entry[1])
-    return None if type_ is None else _long_form(reader, name, type_, fields)
+    return None if type_ is None else _long_form(reader, name, type_, fields, form)
 
 
-def _long_form(reader: Reader, name: str, type_: Type, fields: Fields) -> ColumnSpec:
+def _long_form(reader: Reader, name: str, type_: Type, fields: Fields, form: Format | None) -> ColumnSpec:
     interval = read_interval(reader, fields, type_)
     nullable, unique = _flag(reader, fields, "nullable", True), _flag(reader, fields, "unique", False)
     keys, keys_from = None, None
@@ -79,7 +80,18 @@ def _long_form(reader: Reader, name: str, type_: Type, fields: Fields) -> Column
         keys_from=keys_from,
         nullable=nullable,
         unique=unique,
+        format=_format(reader, fields, form),
     )
+
+
+def _format(reader: Reader, fields: Fields, form: Format | None) -> Format | None:
+    entry = fields.entries.get("format")
+    if entry is None:
+        return None
+    if form is None:
+        reader.problem(entry[0], "format describes a CSV's column, and the source is none", "remove format")
+        return None
+    return read_column_format(reader, entry[1], form)
 
 
 def _flag(reader: Reader, fields: Fields, name: str, default: bool) -> bool:

@@ -16,6 +16,25 @@ from dpsql.domain.types import Atom, Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How a CSV is written; never sniffed. Moments without a format of their own are ISO 8601.
+
+    thousands: '' where digits are not grouped. true_words, false_words: what stands for true and false, both or neither.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = '"'
+    date_format: str | None = None
+    timestamp_format: str | None = None
+    decimal: str = "."
+    thousands: str = ""
+    true_words: tuple[str, ...] = ()
+    false_words: tuple[str, ...] = ()
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSpec:
     """interval: the declared bounds. keys: the public key list (None where keys are private).
 
@@ -31,6 +50,7 @@ class ColumnSpec:
     like: Fraction | None = None
     nullable: bool = True
     unique: bool = False
+    format: Format | None = None  # of a CSV's column, where it is not the file's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +90,6 @@ class UnitPath:
 
     through: str
     on: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """How a CSV is written; never sniffed. Moments without a format of their own are ISO 8601."""
-
-    delimiter: str = ","
-    quote: str = '"'
-    escape: str = '"'
-    date_format: str | None = None
-    timestamp_format: str | None = None
-    header: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +185,13 @@ class Catalog:
         """The table of that name, folded; "school.student" finds a table that has such qualifiers."""
         folded = fold(name)
         return next((table for table in self.tables if folded in spellings(table)), None)
+
+
+def format_of(table: TableSpec, column: ColumnSpec) -> Format | None:
+    """How the cells of the column are written, if the table is a CSV."""
+    if not isinstance(table.source, FileSource) or table.source.kind != "csv":
+        return None
+    return table.source.format if column.format is None else column.format
 
 
 def spellings(table: TableSpec) -> frozenset[str]:

@@ -13,7 +13,7 @@ from dpsql.catalog.columns import COLUMN_FIELDS
 from dpsql.catalog.delta import MOST_UNITS
 from dpsql.catalog.limits import AUTO, LARGEST_CAP, LIMIT_MEANING, NEWER
 from dpsql.catalog.load import CATALOG_FIELDS
-from dpsql.catalog.sources import FORMAT_FIELDS
+from dpsql.catalog.sources import CELL_FIELDS, DECIMALS, FORMAT_FIELDS, THOUSANDS
 from dpsql.catalog.tables import TABLE_FIELDS
 
 Json = dict[str, object]
@@ -123,12 +123,17 @@ def _format() -> Json:
     character: Json = {"type": "string", "minLength": 1, "maxLength": 1}
     optional: Json = {"type": "string", "maxLength": 1}
     written: Json = {"type": "string", "pattern": "%"}
+    words: Json = {"anyOf": [VALUE, {"type": "array", "items": VALUE, "minItems": 1}]}
     return {
         "delimiter": character,
         "quote": optional,
         "escape": optional,
         "date_format": written,
         "timestamp_format": written,
+        "decimal": _said({"enum": list(DECIMALS)}, "between whole and part of a number"),
+        "thousands": _said({"enum": ["", *THOUSANDS]}, "between groups of three digits"),
+        "true_words": _said(words, "what stands for true, exactly; with false_words"),
+        "false_words": _said(words, "what stands for false, exactly"),
         "header": FLAG,
     }
 
@@ -148,6 +153,9 @@ def _column() -> Json:
         "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of it, where it has no bounds"),
         "nullable": _said(FLAG, "false: rows where it is NULL are dropped"),
         "unique": _said(FLAG, "no two rows share a value"),
+        "format": _said(
+            _object(_format(), CELL_FIELDS), "of a CSV: how these cells are written, if not as in the file"
+        ),
         "description": WORDS,
     }
     return _object(properties, COLUMN_FIELDS, ("type",))

@@ -1,8 +1,8 @@
 """SmartNoise's metadata format: database → schema → table → columns, with the table's options among them.
 
-What it says that dpsql also says is kept; what would switch a protection off is ignored (clamping and truncation always
-happen) or refused (censor_dims: false without key lists). Such a file has no budget and no source: connect() gives
-them.
+What a key means there happens here, or the file is refused at its line: `dpsql help smartnoise` has the table, made from
+smartnoise-sql 1.0.10. What is only a promise about the data (nullable, sample_max_ids: false) is not believed and changes
+nothing. Such a file has no budget and no source: connect() gives them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dpsql.catalog.checks import check_tables
 from dpsql.catalog.columns import read_interval, read_keys
 from dpsql.catalog.limits import LARGEST_CAP
 from dpsql.catalog.model import Amount, BudgetSpec, Caps, Catalog, ColumnSpec, TableSpec, fold
-from dpsql.catalog.reading import Reader, described, did_you_mean, quoted
+from dpsql.catalog.reading import Reader, described, did_you_mean, number, quoted
 from dpsql.catalog.tree import Fields, Scalar, Tree, printable
 from dpsql.domain.types import BIGINT, BOOLEAN, REAL, TEXT, TIMESTAMP, Kind, Type
 
 TYPES = {"int": BIGINT, "float": REAL, "string": TEXT, "boolean": BOOLEAN, "datetime": TIMESTAMP}
-# Never believed and never used: they would size noise by the data, or switch clamping or truncation off.
-IGNORED_OPTIONS = ("rows", "rows_exact", "sample_max_ids", "clamp_counts", "clamp_columns", "use_dpsu")
-OPTIONS = ("row_privacy", "max_ids", "censor_dims", *IGNORED_OPTIONS)
+# Numbers of rows are used by nobody, here as there. A unit's rows are always limited and its keys always selected by votes.
+IGNORED_OPTIONS = ("rows", "rows_exact", "sample_max_ids", "use_dpsu")
+OPTIONS = ("row_privacy", "max_ids", "censor_dims", "clamp_counts", "clamp_columns", *IGNORED_OPTIONS)
 COLUMN_FIELDS = (
     "type",
     "private_id",
@@ -32,7 +32,7 @@ COLUMN_FIELDS = (
     "upper",
     "nullable",
     "keys",
-    "cardinality",  # ignored, like the next two
+    "cardinality",  # used by nobody
     "missing_value",
     "sensitivity",
 )
@@ -136,6 +136,7 @@ def _table(reader: Reader, qualifiers: tuple[str, str], name: str, where: str, f
         reader.problem(where, f"table {quoted(name)} has {what}", fix)
     if not _option(reader, fields, "censor_dims", default=True):
         _check_uncensored(reader, fields, columns, units)
+    _check_clamps(reader, fields)
     return TableSpec(
         name=name,
         columns=columns,
@@ -159,20 +160,35 @@ def _boolean(reader: Reader, tree: Tree, name: str) -> bool | None:
     return reader.boolean(tree, name)
 
 
+def _check_clamps(reader: Reader, fields: Fields) -> None:
+    if not _option(reader, fields, "clamp_columns", default=True):
+        what = "clamp_columns is false, and values are always held within their bounds here: noise is sized by them"
+        reader.problem(fields.at("clamp_columns"), what, "remove it, or write clamp_columns: true")
+    if _option(reader, fields, "clamp_counts", default=False):
+        what = "clamp_counts is true, and counts may be negative here: cutting them off would bias sums of them"
+        reader.problem(fields.at("clamp_counts"), what, "remove it, and write GREATEST(COUNT(*), 0) where it matters")
+
+
 def _max_ids(reader: Reader, fields: Fields, row: bool) -> int:
     """max_ids is rows_per_unit: SmartNoise keeps so many rows of a unit in all. 1 where it is missing, as there."""
     entry = fields.entries.get("max_ids")
     value = None if entry is None else reader.integer(entry[1], "max_ids", at_least=1, at_most=LARGEST_CAP)
+    if row and value is not None and value > 1:
+        fix = "remove max_ids, or write row_privacy: false and mark the unit's column with private_id: true"
+        reader.problem(
+            fields.at("max_ids"), f"row_privacy says that a row is a unit, max_ids that a unit has {value}", fix
+        )
     return 1 if row or value is None else value
 
 
 def _check_uncensored(reader: Reader, fields: Fields, columns: tuple[ColumnSpec, ...], units: tuple[str, ...]) -> None:
     """censor_dims: false releases every key that occurs, which is only private when the keys are declared."""
     for column in columns:
-        open_keys = column.type.kind is Kind.TEXT and column.keys is None and column.name not in units
-        if open_keys:
+        finite = column.type.kind is Kind.BOOLEAN or (column.type.kind is Kind.INTEGER and column.interval.is_finite)
+        listed = finite or column.keys is not None or column.type.kind is Kind.REAL  # GROUP BY of a real is refused
+        if not listed and column.name not in units:
             what = f"censor_dims is false, and {quoted(column.name)} declares no keys"
-            fix = f"add keys: [...] to {printable(column.name)}, or remove censor_dims"
+            fix = f"add keys: [...] (or both bounds of an int) to {printable(column.name)}, or remove censor_dims"
             reader.problem(fields.at("censor_dims"), what, fix)
 
 
@@ -207,6 +223,8 @@ def _column(reader: Reader, name: str, where: str, tree: Fields) -> _Column | No
     if type_ is None:
         return None
     is_unit = _option(reader, tree, "private_id", default=False)
+    _option(reader, tree, "nullable", default=True)  # a promise: no row is dropped for it, there or here
+    _check_replaced(reader, name, tree)
     keys = None
     if "keys" in tree.entries:
         keys, keys_from = read_keys(reader, tree.entries["keys"][1], type_)
@@ -218,19 +236,35 @@ def _column(reader: Reader, name: str, where: str, tree: Fields) -> _Column | No
         # Bounds of an identifier would merge people when it is clamped.
         interval=read_interval(reader, Fields(where=where, entries={}) if is_unit else _bounds(tree), type_),
         keys=None if is_unit else keys,
-        nullable=_option(reader, tree, "nullable", default=True),
     )
     return _Column(spec=spec, is_unit=is_unit)
 
 
+def _check_replaced(reader: Reader, name: str, tree: Fields) -> None:
+    """missing_value and sensitivity, which change answers there and have no like here."""
+    if _said(tree, "missing_value"):
+        what = f"missing_value of {quoted(name)}: NULL stays NULL here, in every part of a query"
+        reader.problem(
+            tree.at("missing_value"), what, f"remove it, and write COALESCE({printable(name)}, …) in the queries"
+        )
+    if not _said(tree, "sensitivity"):
+        return
+    low, high = (number(tree.entries[end][1]) if _said(tree, end) else None for end in ("lower", "upper"))
+    given = number(tree.entries["sensitivity"][1])
+    if low is None or high is None or given not in (max(abs(low), abs(high)), high - low):
+        what = f"sensitivity of {quoted(name)}: noise is sized by bounds here, never by what is said about it"
+        reader.problem(tree.at("sensitivity"), what, "remove it, and give lower and upper")
+
+
+def _said(tree: Fields, name: str) -> bool:
+    entry = tree.entries.get(name)
+    return entry is not None and not (isinstance(entry[1], Scalar) and entry[1].value is None)
+
+
 def _bounds(tree: Fields) -> Fields:
-    """lower and upper, without those that say null."""
-    entries = {
-        name: entry
-        for name, entry in tree.entries.items()
-        if not (isinstance(entry[1], Scalar) and entry[1].value is None)
-    }
-    return Fields(where=tree.where, entries=entries)
+    """lower and upper; one alone bounds nothing there."""
+    both = _said(tree, "lower") and _said(tree, "upper")
+    return tree if both else Fields(where=tree.where, entries={})
 
 
 def _type(reader: Reader, name: str, where: str, tree: Fields) -> Type | None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from dpsql.catalog.model import DatabaseSource, FileSource, Format, Source
 from dpsql.catalog.reading import Reader, described, quoted
-from dpsql.catalog.tree import Fields, Items, Tree, printable
+from dpsql.catalog.tree import Fields, Items, Scalar, Tree, printable
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
 DATABASES = (".duckdb", ".ddb", ".db")
 # Parts of dates that DuckDB reads, whatever the text, without an error: a format that it refuses would cost a query.
 PARTS = re.compile(r"%-?.?")
 KNOWN_PARTS = (*(f"%{part}" for part in "YymdbBaAjHIpMSf%"), *(f"%-{part}" for part in "ymdjHIMS"))
-FORMAT_FIELDS = ("delimiter", "quote", "escape", "date_format", "timestamp_format", "header")
+CELL_FIELDS = ("decimal", "thousands", "true_words", "false_words", "date_format", "timestamp_format")
+FORMAT_FIELDS = ("delimiter", "quote", "escape", "header", *CELL_FIELDS)
+DECIMALS = (".", ",")
+THOUSANDS = (".", ",", "'", "_", " ", "\u00a0", "\u202f", "\u2019")  # the last three: no-break spaces, ’
+WORDS = 20  # for true, and for false
 SOURCE_FORMS = (
     "write a .parquet or .csv path, a folder, a glob, a list of them, or {database: f.duckdb, table: main.visits}"
 )
@@ -113,13 +118,64 @@ def read_format(reader: Reader, tree: Tree, default: Format) -> Format:
         delimiter=_one_character(reader, fields, "delimiter", default.delimiter),
         quote=quote,
         escape=_one_character(reader, fields, "escape", quote),
-        date_format=_time_format(reader, fields, "date_format"),
-        timestamp_format=_time_format(reader, fields, "timestamp_format"),
         header=_header(reader, fields, default.header),
     )
+    found = _cells(reader, fields, found)
     if found.delimiter in (found.quote, found.escape):
         reader.problem(fields.where, "delimiter and quote are the same character", "make them differ")
     return found
+
+
+def read_column_format(reader: Reader, tree: Tree, default: Format) -> Format:
+    """How the cells of one column are written; what is not said is as in the file."""
+    fields = reader.fields(tree, "a column's format", CELL_FIELDS, "write {decimal: ','}")
+    return default if fields is None else _cells(reader, fields, default)
+
+
+def _cells(reader: Reader, fields: Fields, default: Format) -> Format:
+    decimal = _one_of(reader, fields, "decimal", DECIMALS, default.decimal)
+    thousands = _one_of(reader, fields, "thousands", ("", *THOUSANDS), default.thousands)
+    if decimal == thousands:
+        fix = "say the other one, too; thousands: '' where digits are not grouped"
+        reader.problem(fields.where, "decimal and thousands are the same character", fix)
+    true, false = (_words(reader, fields, name, getattr(default, name)) for name in ("true_words", "false_words"))
+    if bool(true) != bool(false) or set(true) & set(false):
+        fix = "write both, as in {true_words: [ja], false_words: [nein]}"
+        reader.problem(fields.where, "true_words and false_words are given together, and differ", fix)
+    return replace(
+        default,
+        decimal=decimal,
+        thousands=thousands,
+        true_words=true,
+        false_words=false,
+        date_format=_time_format(reader, fields, "date_format") or default.date_format,
+        timestamp_format=_time_format(reader, fields, "timestamp_format") or default.timestamp_format,
+    )
+
+
+def _one_of(reader: Reader, fields: Fields, name: str, allowed: tuple[str, ...], default: str) -> str:
+    entry = fields.entries.get(name)
+    if entry is None:
+        return default
+    value = getattr(entry[1], "value", None)
+    if isinstance(value, str) and value in allowed:
+        return value
+    listed = " ".join(f'"{one}"' for one in allowed if one.isascii())
+    reader.problem(entry[0], f"{name} cannot be {described(entry[1])}", f"write one of {listed}")
+    return default
+
+
+def _words(reader: Reader, fields: Fields, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """A text or a list of them, exactly as they stand in the file: numbers and true are taken as they are written."""
+    entry = fields.entries.get(name)
+    if entry is None:
+        return default
+    items = entry[1].items if isinstance(entry[1], Items) else (entry[1],)
+    words = tuple(item.text for item in items if isinstance(item, Scalar) and item.text.isprintable() and item.text)
+    if len(words) < len(items) or not 1 <= len(words) <= WORDS:
+        reader.problem(entry[0], f"{name} are 1 to {WORDS} words", "write them as [ja, j]")
+        return default
+    return tuple(dict.fromkeys(words))
 
 
 def _header(reader: Reader, fields: Fields, default: bool) -> bool:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from dpsql.catalog.columns import read_columns
 from dpsql.catalog.limits import LIMIT_MEANING, read_cap, read_caps, read_key_caps
-from dpsql.catalog.model import ColumnSpec, TableSpec, UnitPath, fold
+from dpsql.catalog.model import ColumnSpec, FileSource, Source, TableSpec, UnitPath, fold
 from dpsql.catalog.reading import Reader, number, quoted
 from dpsql.catalog.sources import read_source
 from dpsql.catalog.tree import Fields, Items, Tree, printable
@@ -31,22 +31,23 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
     fields = reader.fields(tree, f"table {printable(name)}", TABLE_FIELDS)
     if fields is None:
         return None
-    columns = _columns(reader, fields, name, where)
+    source, form = fields.entries.get("source"), fields.entries.get("format")
+    if source is None and form is not None:
+        reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")
+    read = None if source is None else read_source(reader, source[1], form, folder)
+    columns = _columns(reader, fields, name, where, read)
     reader.places[name, ""] = fields.at("unit") if "unit" in fields.entries else where
     public = _flag(reader, fields, "public")
     unit = _public_unit(reader, fields) if public else _private_unit(reader, fields, name, where)
     private = not public
     caps = read_caps(reader, fields, name, unit.row) if private else None
-    source, form = fields.entries.get("source"), fields.entries.get("format")
-    if source is None and form is not None:
-        reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")
     description = fields.entries.get("description")
     min_units = read_cap(reader, fields, "min_units") if private else None
     return TableSpec(
         name=name,
         columns=columns,
         description="" if description is None else reader.prose(description[1], "description") or "",
-        source=None if source is None else read_source(reader, source[1], form, folder),
+        source=read,
         public=public,
         unit_column=unit.column,
         unit_path=unit.path,
@@ -59,13 +60,14 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
     )
 
 
-def _columns(reader: Reader, fields: Fields, name: str, where: str) -> tuple[ColumnSpec, ...]:
+def _columns(reader: Reader, fields: Fields, name: str, where: str, source: Source | None) -> tuple[ColumnSpec, ...]:
     entry = fields.entries.get("columns")
     if entry is None:
         fix = "add columns: {name: type, …}; unlisted columns do not exist"
         reader.problem(where, f"table {quoted(name)} has no columns", fix)
         return ()
-    return read_columns(reader, entry[1], name)
+    is_csv = isinstance(source, FileSource) and source.kind == "csv"
+    return read_columns(reader, entry[1], name, source.format if isinstance(source, FileSource) and is_csv else None)
 
 
 def _flag(reader: Reader, fields: Fields, name: str) -> bool:

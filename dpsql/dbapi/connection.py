@@ -16,6 +16,7 @@ from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
+from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit
@@ -154,7 +155,7 @@ def _limit(name: str, value: int | str | None) -> AskedLimit | None:
     return None if checked is None else int(checked)
 
 
-class Connection(Generic[Row]):
+class Connection(Sealed, Generic[Row]):
     """One analyst's way to one catalog. Connections to one dataset share its budget."""
 
     # PEP 249: the exception classes are attributes of the connection too.

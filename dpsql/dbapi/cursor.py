@@ -12,6 +12,7 @@ from dpsql.boundary import answering
 from dpsql.dbapi.rows import Description, Row, RowFactory, RowMaker
 from dpsql.dbapi.served import Served
 from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.query import Answer, Parameters
 from dpsql.session import Session
@@ -24,7 +25,7 @@ SHOWN_NAMES = 6
 Messages = list[tuple[type[Exception], Exception]]
 
 
-class Cursor(Served, Generic[Row]):
+class Cursor(Sealed, Served, Generic[Row]):
     """PEP 249's cursor. After a query: rows, description, privacy.
 
     A SELECT is run and charged by execute(); fetching its rows, in whatever form and however often, costs nothing.

@@ -16,6 +16,7 @@ from dpsql.errors import InterfaceError
 from dpsql.frames.describing import TABLE, budget_of, described
 from dpsql.frames.relation import Base, Relation
 from dpsql.session import Session, open_session
+from dpsql.sql.limits import FRAME_SIZE_LIMIT
 from dpsql.user_tables import load_frame
 
 Metadata = str | Path | Mapping[str, object] | Catalog
@@ -116,6 +117,7 @@ def _opened(
     """The rows are copied now: what happens to the frame afterwards is not seen."""
     catalog = _with_sources(metadata if isinstance(metadata, Catalog) else load(metadata), data)
     session = open_session(catalog, source=data, strict_caps=from_keywords, **opening)
+    session.size_limit = FRAME_SIZE_LIMIT
     try:
         session.vault()
     except BaseException:

@@ -12,7 +12,7 @@ from dpsql.errors import InterfaceError
 
 def name(text: str) -> str:
     """A column's name, quoted."""
-    return '"' + text.replace('"', '""') + '"'
+    return '"' + str.replace(text, '"', '""') + '"'
 
 
 def value(given: object) -> str:
@@ -31,7 +31,7 @@ def value(given: object) -> str:
         case Decimal() if given.is_finite():
             return f"({given:f})"
         case str():
-            return "'" + given.replace("'", "''") + "'"
+            return "'" + str.replace(given, "'", "''") + "'"
         case datetime.datetime() if given == given and given.tzinfo is None:
             return f"TIMESTAMP '{given.isoformat(sep=' ')}'"
         case datetime.date() if not isinstance(given, datetime.datetime):

@@ -129,9 +129,12 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    """The expression and all its parts, each before its own."""
+    waiting = [expr]
+    while waiting:
+        expr = waiting.pop()
+        yield expr
+        waiting.extend(reversed(children(expr)))
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dpsql.domain.types import Type
 from dpsql.errors import Span
-from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall
+from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +228,12 @@ def with_inputs(node: Node, new: tuple[Node, ...]) -> Node:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in inputs(node):
-        yield from walk(child)
+    """The relation and all below it, each before its inputs; one that is named twice comes twice."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(inputs(node)))
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
@@ -239,3 +242,16 @@ def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
     if new is not None:
         return new
     return with_inputs(node, tuple(transform(child, change) for child in inputs(node)))
+
+
+def constant_rows(node: Node) -> list[tuple[Expr, ...]] | None:
+    """The rows of a UNION ALL of single rows of constants, as the binder makes them of VALUES; None for all else."""
+    match node:
+        case SetOp(kind="union", all=True):
+            left = constant_rows(node.left)
+            right = None if left is None else constant_rows(node.right)
+            return None if left is None or right is None else left + right
+        case Project(input=OneRow()) if node.exprs and not any(map(columns_of, node.exprs)):
+            return [node.exprs]
+        case _:
+            return None

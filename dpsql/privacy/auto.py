@@ -8,8 +8,8 @@ A part of ε is spent on the choice, before anything is measured; what is measur
              these weights
 
 Lemma: the choice is ε₁-DP. Proof: a unit that is added raises N_0 … N_i by one and leaves the others, so each score falls by
-0 or 1, all in one direction; mechanisms/order_statistics.choose_most proves the rest with sensitivity 1 (and ρ = ε₁²/8 of the
-exponential mechanism).
+0 or 1, all in one direction; mechanisms/order_statistics.choose_most proves the rest with sensitivity 1, and ρ = ε₁²/8
+of the exponential mechanism.
 
 Lemma: choosing and then measuring with ε₂ is (ε₁ + ε₂)-DP, whatever is chosen. Proof: given the choice, the measurements are
 ε₂-DP: their weights are made of the rows that are measured, and their noise of the chosen limit, a public number now. The
@@ -137,8 +137,8 @@ def _is_counted(stage: Stage, measured: Sequence[Measurement]) -> bool:
 def priced(
     stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised], accounting: Accounting
 ) -> LimitChoice:
-    """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the exponential
-    mechanism, whose loss has a bounded range."""
+    """The choice with what it costs, and with how many units may be above the limit. Under zcdp by the exponential mechanism,
+    whose loss has a bounded range."""
     sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
     drawn = [size for size in sizes if size]
     tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)

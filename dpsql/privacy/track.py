@@ -30,6 +30,7 @@ from dpsql.ir.nodes import (
     inputs,
 )
 from dpsql.ir.scoping import where
+from dpsql.ir.size import RELATION, RESULT, own_size
 from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import (
     aggregate,
@@ -49,7 +50,9 @@ from dpsql.privacy.rules.context import TrackContext
 
 def track(node: Node, context: TrackContext) -> Tracked:
     if id(node) in context.releases:
+        context.size.add(RELATION, node)
         return context.releases[id(node)]
+    context.size.add(own_size(node), node)
     below: list[Tracked] = []
     for child in inputs(node):
         if isinstance(node, Join) and node.correlated and below:
@@ -99,6 +102,7 @@ def _rule(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Trac
 
 def track_statement(node: Node, context: TrackContext) -> Tracked:
     """A whole query: its top relation must be public, or rows about people would be printed."""
+    context.size.add(RESULT * len(node.fields), node)
     outer: list[Node] = []
     core = node
     while isinstance(core, Sort | Limit) or (isinstance(core, Project) and isinstance(core.input, Sort | Limit)):
@@ -108,6 +112,7 @@ def track_statement(node: Node, context: TrackContext) -> Tracked:
     if tracked.private is not None:
         raise _rows_of_people(core, tracked.private)
     for above in reversed(outer):
+        context.size.add(own_size(above), above)
         tracked = apply(above, (tracked,), context)
     return tracked
 

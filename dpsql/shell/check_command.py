@@ -45,14 +45,23 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
 
 
 def _compare(catalog: Any, source: tuple[str, ...]) -> int:
-    from dpsql.shell.drift import drift
+    from dpsql.plan.dialects.literals import identifier
+    from dpsql.shell.drift import drift, not_known
     from dpsql.shell.opening import source_of
 
     given = source_of([word for word in source if word != DECLARED])
-    found = drift(catalog, given)
+    found, unknown = drift(catalog, given), not_known(catalog, given)
     for difference in found:
         warn(difference.text)
     broken = any(difference.breaks for difference in found)
     if not found:
-        print("the sources have every column, with types that fit")
+        print("the sources have every column, with types that fit" if not unknown else "the sources have every column")
+    for table, columns in unknown.items():
+        example = columns[0]
+        print(
+            f"{table} is a CSV: its cells are text, and whether {', '.join(columns)} convert is not known. "
+            "What does not is NULL (129,95 is no number without format: {decimal: ','}), and nothing says so. "
+            "What part it is can be asked, and costs: "
+            f"SELECT COUNT(*), COUNT({identifier(example)}) FROM {identifier(table)}"
+        )
     return Exit.METADATA if broken else Exit.OK

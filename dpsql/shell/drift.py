@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
 from dpsql.catalog.scaffold import catalog_type
 from dpsql.domain.types import Kind
-from dpsql.engine.sources import Column
+from dpsql.engine.sources import Column, Files
 from dpsql.engine.vault import Vault
 from dpsql.table_sources import sources_of
 
@@ -45,6 +45,17 @@ def drift(catalog: Catalog, source: object = None) -> list[Difference]:
             for table in catalog.tables
             for difference in _of_table(table, {fold(c.name): c for c in vault.columns(table.name)})
         ]
+
+
+def not_known(catalog: Catalog, source: object = None) -> dict[str, list[str]]:
+    """The columns of CSVs that are declared as more than text, by table: only their cells could say whether they convert."""
+    found: dict[str, list[str]] = {}
+    for name, opened in sources_of(catalog, source).items():
+        table = catalog.table(name)
+        if table is not None and isinstance(opened, Files) and opened.kind == "csv":
+            columns = [column.name for column in table.columns if column.type.kind is not Kind.TEXT]
+            found |= {table.name: columns} if columns else {}
+    return found
 
 
 def _of_table(table: TableSpec, there: dict[str, Column]) -> Iterator[Difference]:

@@ -15,7 +15,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError
 
 from dpsql.errors import Error, Refused, Span, SqlError
-from dpsql.sql.limits import LENGTH_LIMIT, TOKEN_LIMIT, check_joins, check_nesting, check_readings
+from dpsql.sql.limits import INSERT_TOKEN_LIMIT, LENGTH_LIMIT, TOKEN_LIMIT, check_joins, check_nesting, check_readings
 from dpsql.sql.tokens import NAME_META, at, between, quoted, word
 
 
@@ -71,11 +71,12 @@ def tokenize(text: str) -> list[Token]:
         tokens = _Tokenizer(dialect=new_dialect()).tokenize(text)
     except TokenError:
         raise _unterminated(text) from None
-    if len(tokens) > TOKEN_LIMIT:
+    limit = INSERT_TOKEN_LIMIT if tokens and word(tokens[0]) == "INSERT" else TOKEN_LIMIT
+    if len(tokens) > limit:
         raise SqlError(
-            f"the statement has more than {TOKEN_LIMIT:,} words and signs",
+            f"the statement has more than {limit:,} words and signs",
             why="dpsql limits the size of a statement before it looks into it.",
-            fix="Put long lists into a table and join it.",
+            fix="Put long lists into a table and join it: INSERT INTO a_table VALUES …, in several statements.",
         )
     _check_tokens(text, tokens)
     for token in tokens:

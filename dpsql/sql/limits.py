@@ -9,13 +9,17 @@ from dpsql.errors import Span, SqlError
 from dpsql.sql.tokens import at, word
 
 LENGTH_LIMIT = 100_000
-TOKEN_LIMIT = 20_000
+TOKEN_LIMIT = 8_000  # read and bound in a fifth of a second
+INSERT_TOKEN_LIMIT = 20_000  # rows of constants are no plan
 NESTING_LIMIT = 64
 # The tree of a chain a + b + c … is as deep as the chain is long, and every later step recurses over it.
 CHAIN_LIMIT = 200
 READINGS_LIMIT = 6
 TREE_LIMIT = 400
-RELATIONS_LIMIT = 1_000  # of a subquery, once the names in it are written out; planned in a fifth of a second
+RELATIONS_LIMIT = 1_000  # of a subquery, once the names in it are written out
+SIZE_LIMIT = 3_000  # parts of a query (ir/size.py), once the names in it are written out: a fifth of a second
+INTERVALS_PARTS = 3  # how many times as long a plan with OPTIONS(intervals = …) takes
+FRAME_SIZE_LIMIT = 30_000  # whoever asks a frame holds the data, and describe() of 45 columns is as large
 
 TYPE_WORDS = DuckDBParser.TYPE_TOKENS | DuckDBParser.NESTED_TYPE_TOKENS
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET}

@@ -158,11 +158,39 @@ def _plain(value: object, where: Span) -> ParameterValue:
     """The value itself; numpy's scalars as Python's. Other types are refused: their text form would be a guess."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
-    if value is None or isinstance(value, _PLAIN):
-        return value
+    try:
+        if value is None or isinstance(value, _PLAIN):
+            return _own(value)
+    except (TypeError, ValueError, ArithmeticError):
+        pass
     raise SqlError(
         f"a parameter cannot be a {type(value).__name__}",
         code=109,
         at=where,
         fix="Pass None, a bool, int, float, Decimal, str, date or datetime.",
     )
+
+
+def _own(value: ParameterValue) -> ParameterValue:
+    """The value as its plain type, by that type's own methods: what is made of it later, quoting it in SQL among that, must
+    not be code that a subclass brings along."""
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__add__(value, 0)
+        case float():
+            return float.__float__(value)
+        case Decimal():
+            return Decimal(value)
+        case datetime():
+            if type(value).__name__ == "NaTType":  # pandas' moment that is none
+                raise TypeError("no moment")
+            return datetime.combine(datetime.date(value), datetime.timetz(value))
+        case date():
+            return date.fromordinal(date.toordinal(value))
+    if type(value) is not Fraction:
+        raise TypeError("a subclass of Fraction")
+    return value

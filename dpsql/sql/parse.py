@@ -30,6 +30,8 @@ _stack_before = 0
 
 def parse(text: str, parameters: Given = None) -> Statement:
     """The one statement in the text, with its parameters bound; otherwise an Error that points into the text."""
+    if isinstance(text, str):
+        text = str.__str__(text)  # not a subclass, whose slices may be anything
     try:
         return _parse(text, parameters)
     except Error as error:

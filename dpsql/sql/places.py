@@ -7,6 +7,7 @@ them. Places serve messages and column names only; nothing is decided by them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -75,18 +76,24 @@ class _Search:
         self.tokens = tokens
         self.index_at = {token.start: index for index, token in enumerate(tokens)}
         self.taken: set[int] = set()
+        self.calls: dict[str, list[int]] = {}  # by name, the places of calls that are not taken, in order
+        for index, token in enumerate(tokens[:-1]):
+            if tokens[index + 1].token_type is TokenType.L_PAREN:
+                self.calls.setdefault(word(token), []).append(index)
 
     def place(self, node: exp.Expr) -> None:
-        names = NAMES[type(node)]
-        if isinstance(node, exp.Cast) and self._is_no_call(node):
+        free = [places for name in NAMES[type(node)] if (places := self.calls.get(name))]
+        if not free or (isinstance(node, exp.Cast) and self._is_no_call(node)):
             return
         first = self._edge(node, min)
-        for index in range(first - 1, -1, -1) if first is not None else ():
-            if index not in self.taken and self._is_call(index) and word(self.tokens[index]) in names:
-                self.taken.add(index)
-                node.update_positions(self.tokens[index])
-                node.meta[NAME_META] = self.tokens[index].text
-                return
+        before = [(places, bisect_left(places, first)) for places in free if first is not None]
+        before = [(places, count) for places, count in before if count]
+        if before:
+            places, count = max(before, key=lambda found: found[0][found[1] - 1])
+            index = places.pop(count - 1)
+            self.taken.add(index)
+            node.update_positions(self.tokens[index])
+            node.meta[NAME_META] = self.tokens[index].text
 
     def _is_no_call(self, node: exp.Cast) -> bool:
         """x::type and DATE '2020-01-31' are casts as well."""
@@ -95,11 +102,10 @@ class _Search:
             return False
         if isinstance(node.this, exp.Literal) and first and self.tokens[first - 1].token_type in _PREFIX_TYPES:
             return True
-        behind = [token for token in self.tokens[last + 1 :] if token.token_type is not TokenType.R_PAREN]
-        return bool(behind) and behind[0].token_type is TokenType.DCOLON
-
-    def _is_call(self, index: int) -> bool:
-        return index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
+        behind = last + 1
+        while behind < len(self.tokens) and self.tokens[behind].token_type is TokenType.R_PAREN:
+            behind += 1
+        return behind < len(self.tokens) and self.tokens[behind].token_type is TokenType.DCOLON
 
     def _edge(self, node: exp.Expr, end: object) -> int | None:
         """The index of the leftmost (min) or rightmost (max) token that some part of the node is known to stand at."""

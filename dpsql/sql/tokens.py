@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import Token, TokenType, exp
 
 from dpsql.errors import Span
@@ -44,29 +42,37 @@ def shown(token: Token) -> str:
     return token.text if len(token.text) <= 40 else token.text[:37] + "…"
 
 
-def span(node: exp.Expr, text: str) -> Span | None:
+Hulls = dict[int, tuple[exp.Expr, Span | None]]  # by id(); the node is kept, so that no other gets its id
+
+
+def span(node: exp.Expr, text: str, known: Hulls | None = None) -> Span | None:
     """Where a node stands in the text: the hull of what is known of it and its parts, else its parent's.
 
-    sqlglot gives NULL, TRUE, CASE, CAST, operators and some calls no place of their own.
+    sqlglot gives NULL, TRUE, CASE, CAST, operators and some calls no place of their own. Whoever asks for many nodes of one
+    tree hands over what is `known`: each is then looked at once.
     """
+    known = {} if known is None else known
     current: exp.Expr | None = node
     while current is not None:
-        found = _hull(current)
+        found = _hull(current, known)
         if found is not None:
             return Span(found.start, min(found.end, len(text)))
         current = current.parent
     return None
 
 
-def _hull(node: exp.Expr) -> Span | None:
-    found: Span | None = None
-    for place in _places(node):
-        found = place if found is None else found.join(place)
-    return found
-
-
-def _places(node: exp.Expr) -> Iterator[Span]:
-    return (place for part in node.walk() if (place := own_place(part)) is not None)
+def _hull(node: exp.Expr, known: Hulls) -> Span | None:
+    """Of all parts, without recursion: a node's parts come before it."""
+    if id(node) not in known:
+        order = list(node.walk(bfs=False, prune=lambda part: id(part) in known))
+        for part in reversed(order):
+            if id(part) not in known:
+                found = own_place(part)
+                for child in part.iter_expressions():
+                    inner = known[id(child)][1]
+                    found = inner if found is None else found if inner is None else found.join(inner)
+                known[id(part)] = (part, found)
+    return known[id(node)][1]
 
 
 def own_place(node: exp.Expr) -> Span | None:

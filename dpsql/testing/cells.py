@@ -13,7 +13,7 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
-from dpsql.catalog.model import ColumnSpec
+from dpsql.catalog.model import ColumnSpec, Format
 from dpsql.domain.types import Kind, Type
 from dpsql.errors import InterfaceError
 
@@ -57,10 +57,12 @@ def unit_of(cell: Cell, type_: Type) -> int | str | None:
             return int(cell) if CANONICAL.fullmatch(cell) and int(cell) in INT64 else None
 
 
-def value_of(cell: Cell, column: ColumnSpec) -> Value:
-    """The cell in its declared type, within its declared bounds; None where it has no such value.
+def value_of(cell: Cell, column: ColumnSpec, form: Format | None = None) -> Value:
+    """The cell in its declared type, within its declared bounds; None where it has no such value. form: of a CSV's cell.
 
     Two values of one column's type are equal here where they are equal in SQL: −0.0 is 0.0, NaN is None."""
+    if isinstance(cell, str) and form is not None:
+        cell = _rewritten(cell, column, form)
     if cell is None:
         return None
     match column.type.kind:
@@ -78,6 +80,43 @@ def value_of(cell: Cell, column: ColumnSpec) -> Value:
             return cell
         case _:
             raise _unknown(cell, column)
+
+
+def _rewritten(cell: str, column: ColumnSpec, form: Format) -> Cell:
+    """The cell as it would stand in a CSV without a format; None where it is not of the form that the metadata describes."""
+    match column.type.kind:
+        case Kind.BOOLEAN if form.true_words:
+            return True if cell in form.true_words else False if cell in form.false_words else None
+        case Kind.INTEGER | Kind.DECIMAL | Kind.REAL if form.decimal != "." or form.thousands:
+            return _without_separators(cell, form)
+        case Kind.DATE if form.date_format is not None:
+            raise _unknown(cell, column)
+        case Kind.TIMESTAMP if form.timestamp_format is not None:
+            raise _unknown(cell, column)
+    return cell
+
+
+def _without_separators(cell: str, form: Format) -> str | None:
+    """Read from the left: sign, groups of digits, the decimal sign and digits, a power of ten."""
+    rest = cell.strip(" ")
+    sign, rest = (rest[0], rest[1:]) if rest[:1] in ("+", "-") else ("", rest)
+    number, mark, power = rest.replace("E", "e").partition("e")
+    if mark and not (0 < len(power.lstrip("+-")) <= 3 and _digits(power[power[0] in "+-" :])):
+        return None
+    whole, comma, part = number.partition(form.decimal)
+    groups = whole.split(form.thousands) if form.thousands else [whole]
+    if len(groups) > 1 and not (1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])):
+        return None
+    digits = "".join(groups)
+    if not all(map(_digits, groups)) if whole else not part:
+        return None
+    if part and not _digits(part):
+        return None
+    return f"{sign}{digits}{'.' if comma else ''}{part}{mark}{power}"
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def text_of(cell: Cell) -> str | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.catalog.load import load
-from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
+from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold, format_of
 from dpsql.errors import InterfaceError
 from dpsql.testing.cells import unit_of, value_of
 from dpsql.testing.copies import Copy, public, read, shuffled
@@ -174,5 +174,6 @@ def _values(copy: Copy, columns: Sequence[ColumnSpec], catalog: Catalog, table: 
             assert catalog.unit_type is not None
             found.append([unit_of(cell, catalog.unit_type) for cell in cells])
         else:
-            found.append([value_of(cell, column) for cell in cells])
+            form = format_of(table, column)
+            found.append([value_of(cell, column, form) for cell in cells])
     return list(zip(*found, strict=True))

@@ -108,6 +108,18 @@ FAILING = (
         "SELECT \x00",
         "(" * 500,
     ),
+    *(
+        f"SELECT SUM(CASE {' '.join(f'WHEN x > {n} THEN {n}' for n in range(400))} END) FROM t",
+        "SELECT COUNT(*) FROM t GROUP BY CUBE (" + ", ".join(f"(x > {n})" for n in range(30)) + ")",
+        "WITH a AS (SELECT * FROM a) SELECT COUNT(*) FROM a",
+        "CREATE TABLE mine AS SELECT n FROM t",
+        "INSERT INTO t VALUES (1)",
+        "DROP TABLE t",
+        "SELECT CAST(n AS VARCHAR)::nope FROM (SELECT COUNT(*) AS n FROM t)",
+        "SELECT SUM(x) OVER (ORDER BY n) FROM t",
+        "SELECT QUANTILE_CONT(i, 0.5) FROM t",
+        "SELECT 'x' + COUNT(*) FROM t",
+    ),
 )
 
 
@@ -323,13 +335,63 @@ def test_the_frames_that_are_hidden_do_show_the_rows(owned: Path, monkeypatch: p
     assert SENTINEL in said(caught.value)
 
 
-def test_warnings_say_nothing(owned: Path, recwarn: pytest.WarningsRecorder, caplog: pytest.LogCaptureFixture) -> None:
+def test_warnings_and_log_lines_say_nothing(
+    owned: Path,
+    recwarn: pytest.WarningsRecorder,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of every level and every logger, on the way to an answer and on every error path; nor is anything printed."""
+
+    def fail(*given: object, **named: object) -> None:
+        raise Stop(f"the cell {SENTINEL}")
+
     warnings.simplefilter("always")
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(1):
+        logging.getLogger().debug("log lines are seen")
+        warnings.warn("warnings are seen", stacklevel=1)
         for form in FORMS:
             with dpsql.connect(owned, source={"t": frame_of(form)}) as connection:
                 connection.execute("SELECT k, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY k").fetchall()
-    check_silent(caplog.text + "".join(str(warning) for warning in recwarn))
+                for sql in FAILING:
+                    with pytest.raises(dpsql.Error):
+                        connection.execute(sql).fetchall()
+                with monkeypatch.context() as patched, pytest.raises(dpsql.InternalError):
+                    patched.setattr("dpsql.query.release", fail)
+                    connection.execute("SELECT COUNT(*) AS other FROM t WHERE x > 1")
+    told = [f"{w.message} {w.filename} {w.line} {w.source}" for w in recwarn]
+    records = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
+    assert "log lines are seen" in caplog.text and any("warnings are seen" in line for line in told)
+    check_silent("".join([caplog.text, *records, *told, *capfd.readouterr()]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pickles_and_copies_hold_no_row(owned: Path, form: str) -> None:
+    """What can be pickled (answers, plans, errors) holds what was released; what holds the data cannot be."""
+
+    def tried(thing: object) -> None:
+        for write in (pickle.dumps, copy.deepcopy, copy.copy):
+            try:
+                made = write(thing)
+            except Exception as error:
+                check_silent("".join(traceback.format_exception(error)))
+                continue
+            assert SENTINEL.encode() not in (made if isinstance(made, bytes) else repr(made).encode())
+
+    with dpsql.connect(owned, source={"t": frame_of(form)}) as connection:
+        cursor = connection.execute(COUNT)
+        session = connection._session
+        for thing in (connection, cursor, cursor.privacy, session, session.vault(), session.overrides, session.scratch,
+                      session.ledger, connection.budget, connection.cost(COUNT)):  # fmt: skip
+            tried(thing)
+        for held in (connection, cursor, session, session.vault(), session.overrides["t"]):
+            with pytest.raises(dpsql.InterfaceError, match="cannot be pickled or copied"):
+                pickle.dumps(held)
+        for sql in FAILING:
+            with pytest.raises(dpsql.Error) as caught:
+                connection.execute(sql).fetchall()
+            tried(caught.value)
 
 
 # --- Ctrl-C says what it cost (S10)

@@ -91,6 +91,6 @@ def test_mutated_queries(seed: int) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 120))  # 200,000 statements
 def test_many_mutated_queries(seed: int) -> None:
     fuzz(seed, int(os.environ.get("DPSQL_FUZZ", "10000")), 2)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.catalog.cleaning import ends
-from dpsql.catalog.model import ColumnSpec, FileSource, TableSpec, fold
+from dpsql.catalog.model import ColumnSpec, Format, TableSpec, fold, format_of
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
@@ -82,12 +82,10 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
     if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
-    is_moment = actual == "VARCHAR" and kind in (Kind.DATE, Kind.TIMESTAMP)
-    if is_moment and isinstance(spec.source, FileSource) and spec.source.kind == "csv":
-        formats = spec.source.format
-        pattern = formats.date_format if kind is Kind.DATE else formats.timestamp_format
-        if pattern is not None:
-            return f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {declared.type.sql})"
+    form = format_of(spec, declared) if actual == "VARCHAR" else None
+    written = None if form is None else _written(column, form, declared.type)
+    if written is not None:
+        return written
     if kind is Kind.TEXT:
         return f'{_text(column, actual)} COLLATE "binary"'
     if actual == declared.type.sql:
@@ -95,6 +93,46 @@ def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_un
     if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
         return f"CAST({column} AS BIGINT)"
     return f"TRY_CAST({column} AS {declared.type.sql})"
+
+
+def _written(column: str, form: Format, type_: Type) -> str | None:
+    """A CSV's cell in the form that the owner described; None where the type's own form is meant.
+
+    Lemma: it is total, and NULL where the cell is not of that form. Proof: the pattern, the separators and the words are
+    constants of the metadata; on a text regexp_full_match, replace and = have a value, CASE without ELSE is NULL where no
+    branch is taken, try_strptime and TRY_CAST are NULL where they cannot convert. The result is a value of the type, of
+    which `kept` leaves what catalog/cleaning.py says.
+    """
+    match type_.kind:
+        case Kind.DATE | Kind.TIMESTAMP:
+            pattern = form.date_format if type_.kind is Kind.DATE else form.timestamp_format
+            return None if pattern is None else f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {type_.sql})"
+        case Kind.BOOLEAN if form.true_words:
+            true, false = (", ".join(map(text, words)) for words in (form.true_words, form.false_words))
+            return f"CASE WHEN {column} IN ({true}) THEN TRUE WHEN {column} IN ({false}) THEN FALSE END"
+        case Kind.INTEGER | Kind.DECIMAL | Kind.REAL if (form.decimal, form.thousands) != (".", ""):
+            return f"TRY_CAST({_plain_number(column, form)} AS {type_.sql})"
+        case _:
+            return None
+
+
+def _plain_number(column: str, form: Format) -> str:
+    """The digits without separators, a point for the decimal sign. Groups are of three: 12.34 is not 1234."""
+    whole = r"\d+"
+    digits = column
+    if form.thousands:
+        whole = rf"(\d+|\d{{1,3}}({_literally(form.thousands)}\d{{3}})+)"
+        digits = f"replace({digits}, {text(form.thousands)}, '')"
+    if form.decimal != ".":
+        digits = f"replace({digits}, {text(form.decimal)}, '.')"
+    point = _literally(form.decimal)
+    pattern = rf" *[+-]?({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d{{1,3}})? *"
+    return f"CASE WHEN regexp_full_match({column}, {text(pattern)}) THEN {digits} END"
+
+
+def _literally(separator: str) -> str:
+    """As a regular expression: of the separators that metadata may name, only the point means something else there."""
+    return separator.replace(".", r"\.")
 
 
 def _text(column: str, actual: str) -> str:

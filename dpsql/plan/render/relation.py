@@ -22,6 +22,7 @@ from dpsql.ir.nodes import (
     Sort,
     UserTable,
     Window,
+    constant_rows,
 )
 
 Leaf = Callable[[Scan | UserTable | Noisy | Loaded], str]
@@ -117,6 +118,11 @@ class Relations:
         return f"{inner}{limit}{f' OFFSET {node.offset}' if node.offset else ''}"
 
     def _set_operation(self, node: SetOp) -> str:
+        rows = constant_rows(node)
+        if rows is not None:
+            lines = ", ".join(f"({', '.join(self.expr(cell) for cell in row)})" for row in rows)
+            return f"SELECT * FROM (VALUES {lines}) AS t({', '.join(name(f.id) for f in node.fields)})"
+
         def side(input_: Node) -> str:
             columns = [f"{name(old.id)} AS {name(new.id)}" for old, new in zip(input_.fields, node.fields, strict=True)]
             return f"(SELECT {', '.join(columns)} FROM {self._from(input_)})"

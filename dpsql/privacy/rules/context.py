@@ -7,8 +7,13 @@ from dataclasses import dataclass, field
 
 from dpsql.catalog.model import Catalog
 from dpsql.domain.types import Atom
+from dpsql.errors import SqlError
+from dpsql.ir.nodes import Node
+from dpsql.ir.scoping import where
+from dpsql.ir.size import AGGREGATE, JOIN, PART, RELATION
 from dpsql.plan.tracked import Tie, Tracked
 from dpsql.sql.bind.context import Ids
+from dpsql.sql.limits import SIZE_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +29,24 @@ class TrackContext:
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
     releases: dict[int, Tracked] = field(default_factory=dict)
     ties: dict[int, Tie] = field(default_factory=dict)
+    size: Size = field(default_factory=lambda: Size())
+
+
+@dataclass(slots=True)
+class Size:
+    """How many parts (ir/size.py) were tracked, and how many may be."""
+
+    limit: int = SIZE_LIMIT
+    parts: int = 0
+
+    def add(self, parts: int, node: Node) -> None:
+        self.parts += parts
+        if self.parts > self.limit:
+            raise SqlError(
+                f"the query is larger than {self.limit:,} parts once the names in it are written out",
+                code=138,
+                at=where(node),
+                why="What WITH or a view names stands there as often as it is used. A constant is one part, an operator, a "
+                f"column or a function {PART}, a table or filter {RELATION}, an aggregate {AGGREGATE}, a join {JOIN}.",
+                fix="Ask in several queries, CREATE TABLE the smaller results, INSERT long lists into a table and join it.",
+            )

@@ -15,7 +15,7 @@ from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field, Node
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.statement import Statement
-from dpsql.sql.tokens import span
+from dpsql.sql.tokens import Hulls, span
 
 UserTables = Mapping[str, tuple[tuple[str, Type], ...]]  # folded name → columns
 
@@ -76,6 +76,7 @@ class Context:
     query: BindQuery  # bind_query, handed down so that FROM and subqueries can call it
     view: Callable[[str, Context, Env], Node]
     views: dict[str, Node] = field(default_factory=dict)  # each view is bound once
+    hulls: Hulls = field(default_factory=dict)
 
     def at(self, node: exp.Expr) -> Span | None:
-        return span(node, self.statement.text)
+        return span(node, self.statement.text, self.hulls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -48,30 +49,17 @@ def read_grouping(select: exp.Select, items: list[Expr], block: Block) -> Groupi
                 parts = [_members(e, position) for e in element.expressions]
                 factors.append([tuple(itertools.chain(*parts[:n])) for n in range(len(parts), -1, -1)])
             case exp.Cube():
-                parts = [_members(e, position) for e in element.expressions]
-                factors.append(
-                    [
-                        tuple(itertools.chain(*c))
-                        for n in range(len(parts), -1, -1)
-                        for c in itertools.combinations(parts, n)
-                    ]
-                )
+                factors.append(_cube(element, position, block))
             case exp.GroupingSets():
-                factors.append([s for e in element.expressions for s in _sets(e, position)])
+                factors.append([s for e in element.expressions for s in _sets(e, position, block)])
             case exp.Tuple():
                 plain += [position(e) for e in element.expressions]
             case _:
                 plain.append(position(element))
     if not factors:
         return Grouping(tuple(keys_seen), None)
+    _check_count(math.prod(len(factor) for factor in factors), group, block)
     sets = [tuple(dict.fromkeys((*plain, *itertools.chain(*combo)))) for combo in itertools.product(*factors)]
-    if len(sets) > MAX_SETS:
-        raise SqlError(
-            f"{len(sets)} grouping sets are too many",
-            code=111,
-            at=block.context.at(group),
-            fix=f"Use at most {MAX_SETS}: each takes its share of ε.",
-        )
     return Grouping(tuple(keys_seen), tuple(sets))
 
 
@@ -86,16 +74,30 @@ def _members(node: exp.Expr, position: object) -> tuple[int, ...]:
     return tuple(position(e) for e in found)  # type: ignore[operator]  # the closure of read_grouping
 
 
-def _sets(node: exp.Expr, position: object) -> list[tuple[int, ...]]:
+def _cube(cube: exp.Cube, position: object, block: Block) -> list[tuple[int, ...]]:
+    parts = [_members(e, position) for e in cube.expressions]
+    _check_count(2 ** len(parts), cube, block)
+    return [tuple(itertools.chain(*c)) for n in range(len(parts), -1, -1) for c in itertools.combinations(parts, n)]
+
+
+def _check_count(sets: int, node: exp.Expr, block: Block) -> None:
+    """Before they are written out: a CUBE of n columns has 2^n."""
+    if sets > MAX_SETS:
+        raise SqlError(
+            f"{sets:,} grouping sets are too many" if sets < 10**9 else "there are too many grouping sets",
+            code=111,
+            at=block.context.at(node),
+            fix=f"Use at most {MAX_SETS}: each takes its share of ε.",
+        )
+
+
+def _sets(node: exp.Expr, position: object, block: Block) -> list[tuple[int, ...]]:
     """One element of GROUPING SETS; a ROLLUP or CUBE inside stands for all of its sets."""
     match node:
         case exp.Rollup():
             parts = [_members(e, position) for e in node.expressions]
             return [tuple(itertools.chain(*parts[:n])) for n in range(len(parts), -1, -1)]
         case exp.Cube():
-            parts = [_members(e, position) for e in node.expressions]
-            return [
-                tuple(itertools.chain(*c)) for n in range(len(parts), -1, -1) for c in itertools.combinations(parts, n)
-            ]
+            return _cube(node, position, block)
         case _:
             return [_members(node, position)]

@@ -134,18 +134,19 @@ def _cte(cte: Cte, context: Context) -> Node:
             names = [*cte.columns, *(f.name for f in node.fields[len(cte.columns) :])]
             fields = tuple(context.ids.field(n, f.type) for n, f in zip(names, node.fields, strict=True))
             node = Project(node, fields, tuple(f.column() for f in node.fields))
-        _check_size(node, context.at(cte.query))
+        _check_relations(node, context.at(cte.query))
         cte.bound = node
     return cte.bound
 
 
-def _check_size(node: Node, at: Span | None) -> None:
-    """A relation that is named twice stands there twice: names of names of names grow without end."""
+def _check_relations(node: Node, at: Span | None) -> None:
+    """A relation that is named twice stands there twice: names of names of names grow without end. What is left is counted
+    exactly when it is tracked (privacy/track.py), where a release that several names mean stands once."""
     for count, _ in enumerate(walk(node)):
         if count >= RELATIONS_LIMIT:
             raise SqlError(
                 f"a subquery is more than {RELATIONS_LIMIT:,} relations once the names in it are written out",
-                code=100,
+                code=138,
                 at=at,
                 why="What is named several times stands there as often.",
                 fix="CREATE TABLE the smaller results first, and query those.",
@@ -159,7 +160,7 @@ def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
         )
     if fold(view) not in context.views:
         node = context.view(view, context, Env({}, (*env.views, fold(view))))
-        _check_size(node, context.at(table))
+        _check_relations(node, context.at(table))
         context.views[fold(view)] = node
     return context.views[fold(view)]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsql import testing
 from dpsql.catalog.budget import with_budget
 from dpsql.catalog.load import load, loads
 from dpsql.catalog.model import Amount, Caps
@@ -32,11 +33,11 @@ PUMS = """
       sample_max_ids: yes
       censor_dims: On
       clamp_counts: False
-      clamp_columns: False
-      use_dpsu: False
+      clamp_columns: On
+      use_dpsu: True
       rows: 1000
       pid: {type: int, private_id: True, lower: 0, upper: 1000}
-      income: {type: float, lower: 0, upper: 500000, nullable: True, missing_value: 0, sensitivity: 3}
+      income: {type: float, lower: 0, upper: 500000, nullable: False, sensitivity: 500000}
       name: {type: string, lower: null}
     more:
       id: {type: int, private_id: True}
@@ -90,8 +91,10 @@ def test_censor_dims_false_with_keys() -> None:
     assert loads(keys).tables[0].columns[0].keys == ("LE3", "GT3")
 
 
-def test_what_would_weaken_is_ignored() -> None:
-    same = loads(STUDENT.replace("rows: 649", "rows: 3\n      clamp_counts: True\n      sample_max_ids: False"))
+def test_promises_are_not_believed() -> None:
+    same = loads(
+        STUDENT.replace("rows: 649", "rows: 3\n      rows_exact: 9\n      sample_max_ids: False\n      use_dpsu: yes")
+    )
     assert same.tables[0].columns == loads(STUDENT).tables[0].columns
     assert same.tables[0].caps == loads(STUDENT).tables[0].caps
 
@@ -112,3 +115,75 @@ def test_as_a_dict() -> None:
 def test_the_sample_file() -> None:
     path = Path(__file__).parents[3] / "metadata" / "student_smartnoise.yaml"
     assert load(path).table("school.student") is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("rows: 649", "clamp_columns: False", 6, "always held within their bounds"),
+        ("rows: 649", "clamp_counts: yes", 6, "counts may be negative"),
+        ("rows: 649", "max_ids: 3", 6, "row_privacy says that a row is a unit, max_ids that a unit has 3"),
+        ("rows: 649", "censor_dims: off", 6, "famsize"),
+        ("upper: 25}", "upper: 25, missing_value: 20}", 8, "NULL stays NULL"),
+        ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "sized by bounds"),
+        ("age: {type: int, lower: 15, upper: 25}", "age: {type: int, sensitivity: 3}", 8, "sized by bounds"),
+    ],
+)
+def test_what_has_no_like_here_is_refused_at_its_line(old: str, new: str, line: int, what: str) -> None:
+    assert STUDENT.count(old) == 1
+    with pytest.raises(CatalogError) as caught:
+        loads(STUDENT.replace(old, new), name="student.yaml")
+    assert any(f":{line}" in problem.where and what in problem.what for problem in caught.value.problems), caught.value
+
+
+def test_what_means_the_same_is_kept() -> None:
+    kept = STUDENT.replace(
+        "rows: 649", "clamp_columns: True\n      clamp_counts: False\n      max_ids: 1\n      censor_dims: True"
+    )
+    kept = kept.replace("upper: 25}", "upper: 25, missing_value: null, sensitivity: 25, nullable: no}").replace(
+        "upper: 50", "upper: null"
+    )
+    (table,) = loads(kept).tables
+    assert table.caps == Caps(rows=1, groups=1)
+    assert all(column.nullable for column in table.columns)
+    assert table.columns[1].interval == Interval(Fraction(15), Fraction(25))
+    assert table.columns[2].interval == Interval()  # one bound alone is none there
+
+
+@pytest.mark.parametrize(
+    ("column", "public"),
+    [
+        ("{type: string}", False), ("{type: string, keys: [a]}", True), ("{type: int}", False), ("{type: boolean}", True),
+        ("{type: int, lower: 0}", False), ("{type: int, lower: 0, upper: 9}", True), ("{type: datetime}", False),
+        ("{type: float}", True),  # GROUP BY of a real is refused in any case
+    ],
+)  # fmt: skip
+def test_uncensored_keys_are_public(column: str, public: bool) -> None:
+    text = f"d: {{s: {{t: {{censor_dims: false, row_privacy: true, c: {column}}}}}}}"
+    if public:
+        assert loads(text).tables[0].column("c") is not None
+    else:
+        with pytest.raises(CatalogError, match="censor_dims is false"):
+            loads(text)
+
+
+ANSWERED = """
+db:
+  s:
+    t:
+      max_ids: 3
+      pid: {type: int, private_id: true}
+      x: {type: float, lower: 0, upper: 10, nullable: False}
+      k: {type: string, keys: [a, b, c, d]}
+"""
+
+
+def test_nothing_is_dropped_and_max_ids_is_of_the_whole_query() -> None:
+    """nullable: False dropped 808 of 1,000 rows, max_ids: 3 was 3 groups with 3 rows in each."""
+    rows = {"pid": list(range(1000)), "x": [None if i % 5 else 1.0 for i in range(1000)], "k": ["a"] * 1000}
+    with testing.exact(loads(ANSWERED), source=rows) as connection:
+        assert connection.execute("SELECT COUNT(*), COUNT(x) FROM s.t").fetchall() == [(1000, 200)]
+    busy = {"pid": [1] * 12, "x": [1.0] * 12, "k": ["a", "b", "c", "d"] * 3}
+    with testing.exact(loads(ANSWERED), source=busy) as connection:
+        counts = connection.execute("SELECT k, COUNT(*) FROM s.t GROUP BY k").fetchall()
+    assert sum(count for _, count in counts) <= 3 + len(counts)  # each is rounded

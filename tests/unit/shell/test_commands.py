@@ -221,6 +221,26 @@ def test_check_compares_with_the_source(run: Run, here: Path) -> None:
     assert run("check", HOSPITAL).code == Exit.OK
 
 
+def test_check_does_not_vouch_for_the_cells_of_a_csv(run: Run, here: Path) -> None:
+    (here / "t.csv").write_text("id,price,name\n1,x,y\n")
+    (here / "t.yaml").write_text(
+        "dataset: t\nunit: person\nversion: 1\nbudget: {epsilon: 1, delta: 0}\n"
+        "tables:\n  t:\n    source: t.csv\n    unit: id\n    rows_per_unit: 1\n"
+        "    columns: {id: text, price: {type: real, lower: 0, upper: 9}, name: text}\n"
+    )
+    done = run("check", "t.yaml", "--source")
+    assert done.code == Exit.OK and "fit" not in done.out
+    assert "whether price convert is not known" in done.out and done.out.endswith(
+        'SELECT COUNT(*), COUNT("price") FROM "t"\n'
+    )
+    (here / "t.yaml").write_text(
+        (here / "t.yaml").read_text().replace("price: {type: real, lower: 0, upper: 9}", "price: text")
+    )
+    assert (
+        run("check", "t.yaml", "--source").out.splitlines()[-1] == "the sources have every column, with types that fit"
+    )
+
+
 def test_check_lists_all_problems(run: Run, here: Path) -> None:
     (here / "bad.yaml").write_text("dataset: x\nunitt: y\nbudget: {epsilon: -1}\ntables: {}\n")
     done = run("check", "bad.yaml")

@@ -1,0 +1,105 @@
+"""A query has a size once the names in it are written out; planning takes work in proportion, and there is a limit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpsql
+from benchmarks._large_queries import LARGE
+from benchmarks.planning import largest
+from dpsql.samples.prepare import prepare
+from dpsql.sql.limits import SIZE_LIMIT
+
+# What the weights of ir/size.py, the tokens or the depth let through; a change here changes what analysts may write.
+LEAST = {"WHENs": 250, "IN of numbers": 2500, "IN of texts": 2500, "sums": 80, "averages": 80, "joins by unit": 40,
+         "CTE after CTE": 50, "UNION of counts": 40, "rows of VALUES": 600, "columns": 300, "CUBE": 5}  # fmt: skip
+MOST = {"WHENs": 320, "IN of numbers": 3000, "sums": 110, "intervals": 30, "CTE of two": 6, "bins": 160}
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
+    with dpsql.connect(prepare("hospital", tmp_path_factory.mktemp("hospital"))) as connection:
+        connection.explain("SELECT COUNT(*) FROM visits JOIN specialties ON specialty = name")
+        yield connection
+
+
+@pytest.mark.parametrize("name", sorted({*LEAST, *MOST}))
+def test_how_much_a_query_may_hold(hospital: dpsql.Connection, name: str) -> None:
+    found = largest(hospital, name)
+    assert LEAST.get(name, 0) <= found <= MOST.get(name, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("WHENs", 380), ("sums", 380), ("IN of sums", 380), ("CTE after CTE", 150), ("EXISTS", 60), ("columns", 450),
+     ("intervals", 40), ("CTE of two", 12), ("CTE of two", 60)],
+)  # fmt: skip
+def test_too_large_has_its_code_and_place(hospital: dpsql.Connection, name: str, n: int) -> None:
+    with pytest.raises(dpsql.SqlError) as caught:
+        hospital.explain(LARGE[name](n))
+    assert caught.value.code == "DPSQL-138"
+    assert caught.value.line is not None
+
+
+def _work(connection: dpsql.Connection, sql: str) -> int:
+    """Calls of Python functions while a statement is planned: a time that no other process changes."""
+    calls = 0
+
+    def count(_frame: object, event: str, _arg: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        connection.explain(sql)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("WHENs", 130), ("WHENs of a key", 130), ("sums", 40), ("averages", 40), ("FILTERs", 40), ("sums of terms", 90),
+     ("IN of numbers", 1200), ("CTE after CTE", 25), ("UNION of rows", 40), ("rows of VALUES", 300), ("keys", 110),
+     ("joins by unit", 22), ("EXISTS", 18), ("columns", 150), ("CTEs not used", 150)],
+)  # fmt: skip
+def test_work_is_in_proportion(hospital: dpsql.Connection, name: str, n: int) -> None:
+    """Twice as many are twice the work, not four times: CASE with 1,500 WHENs took 30 s."""
+    one, two = (_work(hospital, LARGE[name](count)) for count in (n, 2 * n))
+    assert two < 2.8 * one, (one, two)
+
+
+def test_a_cube_is_counted_before_it_is_written_out(hospital: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.SqlError, match="grouping sets are too many|too many grouping sets") as caught:
+        hospital.explain(LARGE["CUBE"](60))
+    assert caught.value.code == "DPSQL-111"
+
+
+def test_a_release_that_several_names_mean_is_counted_once(hospital: dpsql.Connection) -> None:
+    sums = ", ".join(f"SUM(LEAST(duration, {i})) AS s{i}" for i in range(1, 51))
+    uses = " UNION ALL ".join(f"SELECT s{i} FROM w" for i in range(1, 6))
+    hospital.explain(f"WITH w AS (SELECT {sums} FROM visits) {uses}")  # 50 aggregates of 24 parts, named 5 times
+
+
+def test_rows_that_are_inserted_are_no_plan(hospital: dpsql.Connection) -> None:
+    hospital.execute("CREATE TABLE ids (i INTEGER)")
+    rows = SIZE_LIMIT + 1
+    hospital.execute(f"INSERT INTO ids VALUES {', '.join(f'({i})' for i in range(rows))}")
+    assert hospital.execute("SELECT COUNT(*), MIN(i), MAX(i) FROM ids").fetchall() == [(rows, 0, rows - 1)]
+    values = ", ".join("(1)" for _ in range(900))
+    with pytest.raises(dpsql.SqlError, match="parts"):
+        hospital.execute(f"INSERT INTO ids SELECT i FROM (VALUES {values}) AS v(i)")
+
+
+def test_values_keep_their_types_and_order(tmp_path: Path) -> None:
+    with dpsql.connect(prepare("hospital", tmp_path)) as connection:
+        rows = connection.execute(
+            "SELECT * FROM (VALUES (1, 'a', NULL), (2.50, 'b', DATE '2020-01-31'), (-3, NULL, NULL)) AS v(n, t, d)"
+        ).fetchall()
+    assert [(str(n), t, str(d)) for n, t, d in rows] == [
+        ("1.00", "a", "None"), ("2.50", "b", "2020-01-31"), ("-3.00", None, "None")
+    ]  # fmt: skip
