@@ -54,6 +54,7 @@ class Explanation:
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
+            "notes": list(self.privacy.notes),
         }
 
     def __repr__(self) -> str:
@@ -72,6 +73,7 @@ class Explanation:
             lines.append(
                 f"  Would be refused now: {self.refused.what} ({self.refused.code}). {self.refused.fix}".rstrip()
             )
+        lines += [f"  Note: {note}." for note in self.privacy.notes]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)

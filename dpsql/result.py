@@ -217,7 +217,7 @@ def privacy_report(
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
         exact=plan.exact,
-        notes=notes,
+        notes=(*notes, *dict.fromkeys(note for stage in plan.stages for note in stage.notes)),
     )
 
 

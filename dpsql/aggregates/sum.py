@@ -44,8 +44,8 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
 SUM = Aggregate(
     name="sum",
     signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
-    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past rows_per_unit count "
-    "less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
+    doc="Sum of a bounded number, true is 1; values are clamped to the bounds, and a person's rows past rows_per_unit "
+    "count less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
     result=result,
     measure=_measure,
     order=2,

@@ -154,6 +154,7 @@ class Stage:
     fan_outs: tuple[FanOut, ...] = ()
     # values that outputs are made of beside the answers: levels, each reading those before it
     steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
+    notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)  # what a reader of the answer must know
 
     @property
     def public_keys(self) -> bool:

@@ -16,9 +16,10 @@ from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
 from dpsql.errors import InternalError, Refused, SqlError
-from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, place
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Project
 from dpsql.plan.balls import radius
+from dpsql.plan.clamps import clamped_values
 from dpsql.plan.cut import Draft
 from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
@@ -91,7 +92,14 @@ def bound(
         min_units=draft.private.limits.min_units,
         level=draft.level,
         fan_outs=draft.fan_outs,
+        notes=tuple(_null_becomes_a_bound(clamp, describe) for clamp in draft.clamps),
     )
+
+
+def _null_becomes_a_bound(clamp: Call, describe: Callable[[Expr], str]) -> str:
+    shown = describe(clamp)
+    there = " AND ".join(f"{describe(value)} IS NOT NULL" for value in clamped_values(clamp))
+    return f"{shown} makes a bound of NULL, which is counted; CASE WHEN {there} THEN {shown} END keeps it NULL"
 
 
 def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Callable[[Expr], str]) -> Key:
@@ -111,7 +119,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
             code=117,
             at=place(expr),
             why="Keys leave the database as 64-bit integers: larger ones would all look alike.",
-            fix="Add bounds to its columns in the metadata, clamp it with LEAST and GREATEST, or CAST(x AS BIGINT).",
+            fix="Add bounds to its columns in the metadata, clamp it (dpsql help bounds), or CAST(x AS BIGINT).",
         )
     if values is not None:
         values = _in_order(values)
