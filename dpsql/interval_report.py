@@ -17,7 +17,7 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.intervals import Widened, has_one_source, widened
 from dpsql.release import Noisy
 from dpsql.result import Intervals, Reckoned, intervals, row_key, unnamed
-from dpsql.scratch_sql import HUGE, ScratchSql
+from dpsql.scratch_sql import ScratchSql
 from dpsql.sql.bind.context import Ids
 
 At = tuple[int, int, int]  # positions of a column and of its ends
@@ -46,22 +46,12 @@ def _reckon(plan: ReleasePlan, noisies: tuple[Noisy, ...], plain: frozenset[str]
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
     sql = ScratchSql(wide, {}, 1)
     with Scratch(threads=1) as scratch:
-        sql.huge = _huge(scratch, plan, found)
         for stage, rows in zip(wide.stages, noisies, strict=True):
             sql.load(scratch, stage, rows)
         with closing(scratch.query(sql.final())) as result:
             if len(result) <= MOST_ROWS:
                 return _of_rows(result.fetchall(), found, numbers)
         return Reckoned(widest=_widest(scratch, sql, found, numbers), rows=None)
-
-
-def _huge(scratch: Scratch, plan: ReleasePlan, found: Widened) -> tuple[bool, ...]:
-    """Which columns the result shows as BIGINT instead: the ends are doubles."""
-    columns = scratch.describe(ScratchSql(plan, {}, 1).final(empty=True))
-    huge = {name for name in range(len(columns)) if columns[name].type == HUGE}
-    ends = {i for at in found.shown for i in at[1:]}
-    shown = [i for i in range(len(found.final.fields)) if i not in ends]
-    return tuple(i not in ends and shown.index(i) in huge for i in range(len(found.final.fields)))
 
 
 def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckoned:

@@ -257,7 +257,7 @@ def _finish(
     try:
         for stage, noisy in zip(found.stages, noisies, strict=True):
             scratch.load(session.scratch, stage, noisy)
-        rows = session.scratch.query(scratch.final())
+        rows = session.scratch.query(scratch.final(), shown=True)
     finally:
         scratch.drop(session.scratch)
     notes: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from dpsql.sql import functions
 
 
 def result(args: tuple[Expr, ...]) -> Type:
-    """HUGEINT is given as BIGINT, the one deviation from DuckDB's result types."""
+    """Of private rows BIGINT, which holds every released total, where DuckDB has HUGEINT."""
     (arg,) = args if len(args) == 1 else (None,)
     if arg is None:
         raise functions.TypeProblem("SUM takes one argument", None, "Write SUM(x).")
