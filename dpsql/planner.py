@@ -17,6 +17,7 @@ from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.bound import bound
+from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.measure import measure
 from dpsql.privacy.rules.context import TrackContext
@@ -59,7 +60,8 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
     )
     if settings.top_k:
         bounded = with_top_k(bounded, final)
-    stages, cost = measure(bounded, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+    way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
+    stages, cost, split = measure(bounded, final, settings, way)
     ends: frozenset[int] = frozenset()
     if settings.intervals is not None and stages:
         wider = with_intervals(stages, final, settings.intervals, ids)
@@ -75,6 +77,7 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids) -> Rel
         ends=ends,
         exact=settings.exact,
         proof=settings.proof,
+        split=split,
     )
 
 

@@ -183,6 +183,15 @@ class NoisyStage(Stage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A measurement's (or the selection of keys') part of ε, where the query divides it, for these columns of the result."""
+
+    name: str
+    columns: tuple[str, ...]
+    part: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
@@ -200,6 +209,7 @@ class ReleasePlan:
     ends: frozenset[int] = frozenset()
     exact: bool = False
     proof: bool = False
+    split: tuple[Share, ...] = ()
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

@@ -14,14 +14,16 @@ from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
 from dpsql.errors import Refused
+from dpsql.ir.nodes import Node
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
-from dpsql.plan.measurements import Measurement, RowMoments, is_chosen, shares
-from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Stage
-from dpsql.privacy.calibrate import KEYS, VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
+from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
+from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
+from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.split import equal, split
 
 EXACT = Draw(mechanism="exact")
 NOTHING = Draw(mechanism="none")
@@ -30,13 +32,14 @@ FEW_GROUPS = 2  # up to so many groups of a unit, votes in norm 1 with Laplace n
 
 
 def measure(
-    stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
-) -> tuple[tuple[NoisyStage, ...], Cost]:
+    stages: tuple[Stage, ...], final: Node, settings: QuerySettings, accounting: Accounting
+) -> tuple[tuple[NoisyStage, ...], Cost, tuple[Share, ...]]:
+    """Noise for every measurement, the cost, and how ε is divided where the query says it."""
     if settings.exact:
-        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in stages), Cost()
+        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in stages), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
-        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost()
+        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost(), ()
     epsilon = settings.epsilon
     if epsilon is None:
         raise Refused(
@@ -56,8 +59,11 @@ def measure(
             why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
-    way = _choose(stages, _weights(stages, drawn, settings), epsilon, settings, accounting)
-    return tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages)), way.cost
+    weights, shown = equal(stages, drawn), tuple[Share, ...]()
+    if settings.split is not None:
+        weights, shown = split(stages, final, drawn, settings.split)
+    way = _choose(stages, weights, epsilon, settings, accounting)
+    return tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages)), way.cost, shown
 
 
 def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
@@ -78,45 +84,6 @@ def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
 def _voting(stage: Stage) -> int:
     """With how many groups a unit still votes where votes are in norm 1: as many as the owner or the query allows it."""
     return min(1 if stage.source.single else stage.limit.groups.most, VOTES)
-
-
-def _weights(stages: tuple[Stage, ...], drawn: list[Part], settings: QuerySettings) -> dict[Part, Fraction]:
-    """Each part's share of ε; they add up to exactly 1."""
-    if settings.split is None:
-        own = {part: _shares(stages, part) for part in drawn}
-        return {part: Fraction(share, sum(own.values())) for part, share in own.items()}
-    names = [_name(stages, part) for part in drawn]
-    given = settings.split
-    parts: list[Fraction]
-    if given and isinstance(given[0], tuple):
-        by_name = {str(pair[0]): pair[1] for pair in given if isinstance(pair, tuple)}
-        unknown = [name for name in by_name if name not in names]
-        if unknown or len(by_name) != len(names):
-            raise _bad_split(names)
-        parts = [by_name[name] for name in names]
-    else:
-        parts = [part for part in given if isinstance(part, Fraction)]
-        if len(parts) != len(names):
-            raise _bad_split(names)
-    whole = sum(parts, Fraction(0))
-    return {at: part / whole for at, part in zip(drawn, parts, strict=True)}
-
-
-def _shares(stages: tuple[Stage, ...], part: Part) -> int:
-    return 1 if part.position is None else shares(stages[part.stage].measurements[part.position])
-
-
-def _name(stages: tuple[Stage, ...], part: Part) -> str:
-    return KEYS if part.position is None else stages[part.stage].measurements[part.position].name
-
-
-def _bad_split(names: list[str]) -> Refused:
-    return Refused(
-        f"split needs one weight for each of the {len(names)} measurements",
-        code=119,
-        why=f"They are, in this order: {', '.join(names)}.",
-        fix="EXPLAIN shows them.",
-    )
 
 
 def _choose(
