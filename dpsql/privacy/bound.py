@@ -26,6 +26,7 @@ from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
 from dpsql.privacy.kernel import certify, is_single
 from dpsql.privacy.loads import with_read_columns
+from dpsql.privacy.lone_keys import refuse_lone_keys
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import QuerySettings
@@ -58,6 +59,7 @@ def bound(
         _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
     )
     _limit_combinations(keys, draft)
+    refuse_lone_keys(keys, draft, catalog)
     limit = _limit(keys, draft, settings)
     if is_single(Project(draft.input, (ids.field("", draft.private.unit.type),), (draft.private.unit,)), catalog):
         limit = _of_one_row(limit)
