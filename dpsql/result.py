@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,21 +14,18 @@ from dpsql.accounting.loss import Cost
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
 from dpsql.plan.balls import FULL, Norm
-from dpsql.plan.candidates import MostFrequent, Quantiles
 from dpsql.plan.measurements import (
     Choice,
-    Measurement,
     RowMoments,
     RowTotal,
     TopGroups,
     UnitTotal,
-    is_chosen,
-    shares,
     step_of,
 )
 from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.calibrate import KEYS, half_width
 from dpsql.privacy.intervals import bins_of, measured_columns, noise_width
+from dpsql.privacy.rank_error import rank_error, weighed_against
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -229,8 +225,8 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
         one, draw = noised.measurement, noised.draw
         unit = _unit(noised) * draw.grid / FULL
         reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
-        if is_chosen(one):
-            scale, width = _scale(one, draw) * unit, _half_width(one, draw) * unit
+        if isinstance(one, Choice | TopGroups):
+            scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
         elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
             shown = measured_columns(stage)[one.first.id]
             width = noise_width(shown.answer, shown.draws, LEVEL)
@@ -276,37 +272,6 @@ def _unit(noised: Noised) -> Fraction:
             return one.axis.step / 2 / (2 * one.axis.half if len(noised.draws) == 3 and noised.form == "ends" else 1)
         case _:
             return Fraction(1)
-
-
-def _scale(one: Measurement, draw: Draw) -> Fraction:
-    """Of a choice: what an error in its score is weighed against, in weights; half of that where all scores move in one
-    direction (choose_most)."""
-    each = draw.epsilon / shares(one)
-    rising = isinstance(one, TopGroups) or (isinstance(one, Choice) and isinstance(one.question, MostFrequent))
-    return Fraction(0) if each == 0 else (1 if rising else 2) * draw.reach / each
-
-
-def _half_width(one: Measurement, draw: Draw) -> Fraction:
-    """Of a choice: by how many rows its rank is off at most, with probability 95 %.
-
-    Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: permute-and-flip is never farther
-    off than the exponential mechanism (McKenna, Sheldon 2020), for which each of the candidates has at most p/candidates.
-    Lemma: a quantile found by halving in n rounds is off by at most the sum of its rounds' errors. Proof: each round looks
-    for a rank between the ranks of two ends found before, a convex combination of theirs, so it inherits at most the larger
-    of their errors and adds its own. Each round is given p = 0.05/n.
-    Lemma: the rank of one quantile a = p/d is off by at most max(a, 1−a) times that. Proof: its score is d times a distance
-    of ranks, and is weighed against max(p, d−p) times the sensitivity (mechanisms/order_statistics).
-    """
-    rounds, part, count = 1, Fraction(1), 1
-    match one:
-        case TopGroups():
-            count = one.groups
-        case Choice():
-            count = one.candidates.count
-            if isinstance(one.question, Quantiles):
-                rounds, count = one.question.levels, count * one.question.spread
-                part = max(one.question.fractions[0], 1 - one.question.fractions[0]) if rounds == 1 else part
-    return part * rounds * _scale(one, draw) * Fraction(math.log(count * rounds / 0.05))
 
 
 def unnamed(plan: ReleasePlan) -> frozenset[int]:
