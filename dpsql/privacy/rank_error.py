@@ -20,9 +20,9 @@ MISSED = 0.05
 
 
 def weighed_against(one: Choice | TopGroups, draw: Draw) -> Fraction:
-    """What an error in a score is weighed against, in weights (s below): twice the sensitivity over ε, half of that where all
-    scores move in one direction (choose_most). Of a quantile a = p/d, whose scores are d times a distance of ranks and
-    weighed against max(p, d − p) sensitivities, it is max(a, 1 − a) of it: see `widest`."""
+    """What an error in a score is weighed against, in weights (s below): twice the sensitivity over ε, or half of that where
+    all scores move in one direction (choose_most). Scores of a quantile a = p/d are d times a distance of ranks and have
+    max(p, d − p) times the sensitivity: in rows it is max(a, 1 − a) of this (`widest`)."""
     each = draw.epsilon / shares(one)
     rising = isinstance(one, TopGroups) or (isinstance(one, Choice) and isinstance(one.question, MostFrequent))
     return Fraction(0) if each == 0 else (1 if rising else 2) * draw.reach / each
