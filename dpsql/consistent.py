@@ -94,7 +94,19 @@ def _leaves(
     kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
     scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
     weights = [1 / _variance(draw, unit) for draw in draws]
-    return np.rint(least_squares(scaled, kept, weights, shape)).astype(np.int64), unit
+    return rounded(least_squares(scaled, kept, weights, shape)), unit
+
+
+def rounded(cells: Reals) -> Integers:
+    """Whole numbers whose sum over any run of cells in their order is less than 1 from that of the cells.
+
+    Proof: such a sum is the difference of two sums from the first cell on, and each of these is rounded. (One by one,
+    the cells of a long run would be off by their number's root.) The groups of a ROLLUP's levels are runs.
+    """
+    whole = np.rint(cells)
+    carried = np.rint(np.cumsum(cells.reshape(-1) - whole.reshape(-1)))
+    found: Integers = (whole.reshape(-1) + np.diff(carried, prepend=0.0)).astype(np.int64).reshape(cells.shape)
+    return found
 
 
 def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) -> list[Integers]:
@@ -108,7 +120,7 @@ def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) 
         return cells
     row = float((2 * one.axis.half) ** one.degree) * 2.0 ** (WEIGHT_BITS - units[0])
     summed = sum(cells[1:], start=cells[0])
-    missing = np.rint(summed / row) * row - summed
+    missing = rounded(summed / row) * row - summed
     parts = (1, 1) if one.degree == 1 else (1, 2, 1)
     step = np.rint(missing / sum(parts)).astype(np.int64)
     return [cell + part * step for cell, part in zip(cells, parts, strict=True)]

@@ -28,7 +28,7 @@ from dpsql.plan.measurements import (
     step_of,
 )
 from dpsql.plan.proof import described, summary, totality
-from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection
+from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection, Share
 from dpsql.result import CostReport, MeasurementReport, Privacy, limit_value, privacy_report
 
 
@@ -55,6 +55,8 @@ class Explanation:
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
+            "notes": list(self.privacy.notes),
+            "split": [{"name": s.name, "columns": list(s.columns), "part": float(s.part)} for s in plan.split],
         }
 
     def __repr__(self) -> str:
@@ -73,6 +75,9 @@ class Explanation:
             lines.append(
                 f"  Would be refused now: {self.refused.what} ({self.refused.code}). {self.refused.fix}".rstrip()
             )
+        if plan.split:
+            lines.append(f"  ε is divided: {'; '.join(map(_share, plan.split))}.")
+        lines += [f"  Note: {note}." for note in self.privacy.notes]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
@@ -81,6 +86,10 @@ class Explanation:
 
 def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
     return Explanation(plan=plan, privacy=privacy_report(plan), left=left, refused=refused)
+
+
+def _share(share: Share) -> str:
+    return f"{float(share.part):.3g} for {share.name} ({', '.join(share.columns) or 'not shown'})"
 
 
 def _neighbours(plan: ReleasePlan) -> str:

@@ -9,20 +9,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from contextlib import closing
-from fractions import Fraction
 from typing import Any
 
 from dpsql.engine.scratch import Scratch
+from dpsql.interval_width import LEVEL, intervals, unnamed
+from dpsql.ir.nodes import Filter, Limit, Node, Project, SetOp, Sort
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.intervals import Widened, has_one_source, widened
 from dpsql.release import Noisy
-from dpsql.result import Intervals, Reckoned, intervals, row_key, unnamed
-from dpsql.scratch_sql import HUGE, ScratchSql
+from dpsql.result import Intervals, Reckoned, row_key
+from dpsql.scratch_sql import ScratchSql
 from dpsql.sql.bind.context import Ids
 
 At = tuple[int, int, int]  # positions of a column and of its ends
 Row = tuple[Any, ...]
-LEVEL = Fraction(95, 100)
 FAR = 10**9  # ids from here on are not the plan's
 MOST_ROWS = 10_000  # of a result whose rows are told apart
 
@@ -32,36 +32,65 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     plain = intervals(plan)
     left_out = unnamed(plan)
     settled = all(f.name in plain or f.id in left_out for f in plan.final.fields)
-    if plan.exact or settled or not has_one_source(plan.final):
+    sides = branches(plan.final)
+    if plan.exact or settled or not all(map(has_one_source, sides)):
         return Intervals(plain)
-    return Intervals(plain, lambda: _reckon(plan, noisies, frozenset(plain)))
+    return Intervals(plain, lambda: _together(_each(plan, sides, noisies, frozenset(plain))))
 
 
-def _reckon(plan: ReleasePlan, noisies: tuple[Noisy, ...], plain: frozenset[str]) -> Reckoned:
-    known = frozenset(f.id for f in plan.final.fields if f.name in plain) | unnamed(plan)
-    found = widened(plan.stages, plan.final, LEVEL, Ids(FAR), skip=known)
+def branches(node: Node) -> list[Node]:
+    """The query over each side of a UNION ALL (the levels of grouping sets) alone, all of its rows."""
+    match node:
+        case Project() | Filter() | Sort():
+            return [dataclasses.replace(node, input=side) for side in branches(node.input)]
+        case Limit():
+            sides = branches(node.input)
+            return sides if len(sides) > 1 else [node]
+        case SetOp(kind="union", all=True):
+            sides = [side for half in (node.left, node.right) for side in branches(half)]
+            return [Project(side, node.fields, tuple(f.column() for f in side.fields)) for side in sides]
+        case _:
+            return [node]
+
+
+def _together(found: list[Reckoned]) -> Reckoned:
+    """Of all rows; a column with an open interval in one of them has none."""
+    widest: dict[str, float] = {}
+    rows: dict[str, dict[str, float]] | None = {}
+    for one in found:
+        for name, half in one.widest.items():
+            widest[name] = max(half, widest.get(name, 0.0))
+        if rows is None or one.rows is None:
+            rows = None
+            continue
+        for key, halves in one.rows.items():
+            held = rows.setdefault(key, {})
+            held.update({name: max(half, held.get(name, 0.0)) for name, half in halves.items()})
+    return Reckoned(widest={name: half for name, half in widest.items() if half < math.inf}, rows=rows)
+
+
+def _each(plan: ReleasePlan, sides: list[Node], noisies: tuple[Noisy, ...], plain: frozenset[str]) -> list[Reckoned]:
+    with Scratch(threads=1) as scratch:
+        return [_reckon(scratch, n, plan, side, noisies, plain) for n, side in enumerate(sides)]
+
+
+def _reckon(
+    scratch: Scratch, number: int, plan: ReleasePlan, final: Node, noisies: tuple[Noisy, ...], plain: frozenset[str]
+) -> Reckoned:
+    """Infinite where an interval is open."""
+    known = frozenset(f.id for f in final.fields if f.name in plain) | unnamed(plan)
+    found = widened(plan.stages, final, LEVEL, Ids(FAR), skip=known)
     numbers = () if found is None else tuple(at for at in found.shown if found.closed(at))
     if found is None or not numbers:
         return Reckoned()
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
-    sql = ScratchSql(wide, {}, 1)
-    with Scratch(threads=1) as scratch:
-        sql.huge = _huge(scratch, plan, found)
-        for stage, rows in zip(wide.stages, noisies, strict=True):
-            sql.load(scratch, stage, rows)
-        with closing(scratch.query(sql.final())) as result:
-            if len(result) <= MOST_ROWS:
-                return _of_rows(result.fetchall(), found, numbers)
-        return Reckoned(widest=_widest(scratch, sql, found, numbers), rows=None)
-
-
-def _huge(scratch: Scratch, plan: ReleasePlan, found: Widened) -> tuple[bool, ...]:
-    """Which columns the result shows as BIGINT instead: the ends are doubles."""
-    columns = scratch.describe(ScratchSql(plan, {}, 1).final(empty=True))
-    huge = {name for name in range(len(columns)) if columns[name].type == HUGE}
-    ends = {i for at in found.shown for i in at[1:]}
-    shown = [i for i in range(len(found.final.fields)) if i not in ends]
-    return tuple(i not in ends and shown.index(i) in huge for i in range(len(found.final.fields)))
+    sql = ScratchSql(wide, {}, number)
+    for stage, rows in zip(wide.stages, noisies, strict=True):
+        sql.load(scratch, stage, rows)
+    with closing(scratch.query(sql.final())) as result:
+        if len(result) <= MOST_ROWS:
+            return _of_rows(result.fetchall(), found, numbers)
+    return Reckoned(widest=_widest(scratch, sql, found, numbers), rows=None)
 
 
 def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckoned:
@@ -79,7 +108,7 @@ def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckon
             widest[name] = max(half, widest.get(name, 0.0))
             if half < math.inf:
                 held[name] = max(half, held.get(name, 0.0))
-    return Reckoned(widest={name: half for name, half in widest.items() if half < math.inf}, rows=halves)
+    return Reckoned(widest=widest, rows=halves)
 
 
 def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
@@ -90,14 +119,15 @@ def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
 
 
 def _widest(scratch: Scratch, sql: ScratchSql, found: Widened, numbers: tuple[At, ...]) -> dict[str, float]:
-    """For each column the widest half over the rows; none where a row's interval is open."""
+    """For each column the widest half over the rows; infinite where a row's interval is open."""
     columns = ", ".join(f"c{i}" for i in range(len(found.final.fields)))
     items = [item for at in numbers for item in (f"max({_half(*at)})", f"coalesce(bool_or({_open(*at)}), false)")]
     text = f"SELECT {', '.join(items)} FROM ({sql.final()}) AS t({columns})"
     with closing(scratch.query(text)) as result:
         (values,) = result.fetchall()
     pairs = zip(numbers, values[::2], values[1::2], strict=True)
-    return {found.final.fields[at[0]].name: half for at, half, is_open in pairs if half is not None and not is_open}
+    halves = ((at, math.inf if is_open else half) for at, half, is_open in pairs)
+    return {found.final.fields[at[0]].name: half for at, half in halves if half is not None}
 
 
 def _half(value: int, low: int, high: int) -> str:

@@ -18,10 +18,12 @@ from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.bound import bound
+from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
-from dpsql.privacy.measure import measure, settled
+from dpsql.privacy.measure import measure
 from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.settling import settled
 from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
@@ -64,7 +66,8 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
     )
     if settings.top_k:
         bounded = with_top_k(bounded, final)
-    stages, cost = measure(bounded, settings, "zcdp" if world.catalog.accounting == "zcdp" else "approx")
+    way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
+    stages, cost, split = measure(bounded, final, settings, way)
     made = ReleasePlan(
         stages=stages,
         final=final,
@@ -75,6 +78,7 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
         settings=_recorded(settings),
         exact=settings.exact,
         proof=settings.proof,
+        split=split,
     )
     return made if settings.intervals is None or not stages else _wider(made, settings.intervals, ids)
 

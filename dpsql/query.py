@@ -31,7 +31,7 @@ from dpsql.plan.render.stage import statements
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import World, plan, settled_plan
-from dpsql.privacy.measure import settled
+from dpsql.privacy.settling import settled
 from dpsql.record import chosen_record, release_record
 from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys, released_limits
 from dpsql.result import Privacy, privacy_report
@@ -302,7 +302,7 @@ def _finish(
     try:
         for stage, noisy in zip(found.stages, noisies, strict=True):
             scratch.load(session.scratch, stage, noisy)
-        rows = session.scratch.query(scratch.final())
+        rows = session.scratch.query(scratch.final(), shown=True)
     finally:
         scratch.drop(session.scratch)
     notes: tuple[str, ...] = ()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,24 +10,20 @@ from types import MappingProxyType
 
 from dpsql.accounting.account import Amount
 from dpsql.accounting.loss import Cost
-from dpsql.ir.expr import Column
-from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, Sort
+from dpsql.interval_width import LEVEL, intervals
 from dpsql.plan.balls import FULL, Norm
-from dpsql.plan.candidates import MostFrequent, Quantiles
 from dpsql.plan.measurements import (
     Choice,
-    Measurement,
     RowMoments,
     RowTotal,
     TopGroups,
     UnitTotal,
-    is_chosen,
-    shares,
     step_of,
 )
 from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
-from dpsql.privacy.intervals import Measured, bins_of, measured_columns, noise_width
+from dpsql.privacy.intervals import measured_columns, noise_width
+from dpsql.privacy.rank_error import rank_error, weighed_against
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -166,7 +160,6 @@ class Intervals(Mapping[str, float]):
 
 
 NO_INTERVALS = Intervals({})
-LEVEL = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -242,7 +235,7 @@ def privacy_report(
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
         exact=plan.exact,
-        notes=notes,
+        notes=(*notes, *dict.fromkeys(note for stage in plan.stages for note in stage.notes)),
     )
 
 
@@ -274,8 +267,8 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
         one, draw = noised.measurement, noised.draw
         unit = _unit(noised) * draw.grid / FULL
         reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
-        if is_chosen(one):
-            scale, width = _scale(one, draw) * unit, _half_width(one, draw) * unit
+        if isinstance(one, Choice | TopGroups):
+            scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
         elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
             shown = measured[one.first.id]
             width = noise_width(shown.answer, shown.draws, LEVEL)
@@ -321,77 +314,3 @@ def _unit(noised: Noised) -> Fraction:
             return one.axis.step / 2 / (2 * one.axis.half if len(noised.draws) == 3 and noised.form == "ends" else 1)
         case _:
             return Fraction(1)
-
-
-def _scale(one: Measurement, draw: Draw) -> Fraction:
-    """Of a choice: what an error in its score is weighed against, in weights; half of that where all scores move in one
-    direction (choose_most)."""
-    each = draw.epsilon / shares(one)
-    rising = isinstance(one, TopGroups) or (isinstance(one, Choice) and isinstance(one.question, MostFrequent))
-    return Fraction(0) if each == 0 else (1 if rising else 2) * draw.reach / each
-
-
-def _half_width(one: Measurement, draw: Draw) -> Fraction:
-    """Of a choice: by how many rows its rank is off at most, with probability 95 %.
-
-    Lemma: P[score of the best − score of the chosen ≥ scale·ln(candidates/p)] ≤ p. Proof: under the
-    exponential mechanism each of the candidates has at most p/candidates; permute-and-flip is never farther off (McKenna,
-    Sheldon 2020).
-    Lemma: a quantile found by halving in n rounds is off by at most the sum of its rounds' errors. Proof: each round looks
-    for a rank between the ranks of two ends found before, a convex combination of theirs, so it inherits at most the larger
-    of their errors and adds its own. Each round is given p = 0.05/n.
-    Lemma: the rank of one quantile a = p/d is off by at most max(a, 1−a) times that. Proof: its score is d times a distance
-    of ranks, and is weighed against max(p, d−p) times the sensitivity (mechanisms/order_statistics).
-    """
-    rounds, part, count = 1, Fraction(1), 1
-    match one:
-        case TopGroups():
-            count = one.groups
-        case Choice():
-            count = one.candidates.count
-            if isinstance(one.question, Quantiles):
-                rounds, count = one.question.levels, count * one.question.spread
-                part = max(one.question.fractions[0], 1 - one.question.fractions[0]) if rounds == 1 else part
-    return part * rounds * _scale(one, draw) * Fraction(math.log(count * rounds / 0.05))
-
-
-def unnamed(plan: ReleasePlan) -> frozenset[int]:
-    """Columns of the result that no name in a report can mean: ends of intervals, and those whose name others have too."""
-    often = Counter(f.name for f in plan.final.fields)
-    return frozenset(f.id for f in plan.final.fields if f.id in plan.ends or often[f.name] > 1)
-
-
-def intervals(plan: ReleasePlan) -> dict[str, float]:
-    """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
-    found: dict[str, float] = {}
-    left_out = unnamed(plan)
-    stages = tuple((stage, measured_columns(stage)) for stage in plan.stages)
-    for f in plan.final.fields:
-        width = None if f.id in left_out else _width(plan.final, f.id, stages)
-        if width is not None:
-            found[f.name] = float(width)
-    return found
-
-
-_Measured = tuple[NoisyStage, dict[int, Measured]]
-
-
-def _width(node: Node, id_: int, stages: tuple[_Measured, ...]) -> Fraction | None:
-    match node:
-        case Project():
-            expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
-            return _width(node.input, expr.id, stages) if isinstance(expr, Column) else None
-        case Sort() | Limit() | Filter():
-            return _width(node.input, id_, stages)
-        case Noisy():
-            return _released_width(*stages[node.stage], id_)
-        case _:
-            return None
-
-
-def _released_width(stage: NoisyStage, measured: dict[int, Measured], id_: int) -> Fraction | None:
-    expr = next((e for f, e in stage.outputs if f.id == id_), None)
-    bins = None if expr is None else bins_of(expr)
-    shown = bins[1][0] if bins is not None else expr
-    found = measured.get(shown.id) if isinstance(shown, Column) else None
-    return None if found is None else noise_width(found.answer, found.draws, LEVEL)

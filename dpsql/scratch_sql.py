@@ -19,8 +19,6 @@ from dpsql.plan.stages import FAN_OUT_LIMIT, NoisyStage, ReleasePlan
 from dpsql.release import Noisy as NoisyRows
 from dpsql.session import USER, Session
 
-HUGE = "HUGEINT"
-
 
 @dataclass(slots=True)
 class ScratchSql:
@@ -29,7 +27,6 @@ class ScratchSql:
     plan: ReleasePlan
     tables: dict[str, str]
     number: int
-    huge: tuple[bool, ...] = ()
     loaded: set[int] = field(default_factory=set)
 
     @classmethod
@@ -42,23 +39,15 @@ class ScratchSql:
         return Relations(lambda leaf: self._leaf(leaf, empty), dialect.render).render(node)
 
     def final(self, *, empty: bool = False) -> str:
-        """The statement's last query, its columns under their names. HUGEINT is given as BIGINT."""
-        text = self.relation(self.plan.final, empty=empty)
-        if not any(self.huge):
-            return output(text, self.plan.final, dialect.identifier)
-        huge = self.huge or (False,) * len(self.plan.final.fields)
-        items = [
-            f"{f'TRY_CAST({name(f.id)} AS BIGINT)' if is_huge else name(f.id)} AS {dialect.identifier(f.name)}"
-            for f, is_huge in zip(self.plan.final.fields, huge, strict=True)
-        ]
-        return f"SELECT {', '.join(items)} FROM ({text}) AS result"
+        """The statement's last query, its columns under their names."""
+        return output(self.relation(self.plan.final, empty=empty), self.plan.final, dialect.identifier)
 
     def describe(self, scratch: Scratch) -> None:
         """Find type and name errors before anything is charged."""
         for stage in self.plan.stages:
             for load in stage.loads:
                 scratch.describe(self.relation(load, empty=True))
-        self.huge = tuple(column.type == HUGE for column in scratch.describe(self.final(empty=True)))
+        scratch.describe(self.final(empty=True))
 
     def contents(self, scratch: Scratch, tables: tuple[str, ...]) -> dict[str, str]:
         """A digest of the rows of each of the user's tables, in whatever order they stand."""

@@ -39,8 +39,10 @@ def create_table_as(session: Session, statement: Statement) -> Answer:
     with closing(answer.rows) as rows:
         columns = tuple((column.name, _type(column.type)) for column in rows.columns)
         _distinct([n for n, _ in columns], statement)
-        session.scratch.load_stream(USER + name, rows)
-        session.user_tables[name] = columns
+        rows.refuse_39_digits()
+        staging = f"i_{session.next_number()}"
+        session.scratch.load_stream(staging, rows)
+        _keep(session, staging, name, columns)
         count = len(rows)
     return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=count)
 
@@ -59,16 +61,25 @@ def load_frame(session: Session, name: str, frame: object) -> None:
         columns = tuple(
             (column.name, _NEAREST.get(column.type, _type(column.type))) for column in session.scratch.columns(staging)
         )
-        items = ", ".join(
-            f"CAST({identifier(n)} AS {t.sql}) AS {identifier(n)}" if t.kind is not Kind.ANY else identifier(n)
-            for n, t in columns
-        )
+    except BaseException:
+        session.scratch.drop(staging)
+        raise
+    _keep(session, staging, folded, columns)
+
+
+def _keep(session: Session, staging: str, name: str, columns: tuple[tuple[str, Type], ...]) -> None:
+    """What was loaded as a table of the user's, with these types: a stream has decimals for integers of 128 bits."""
+    items = ", ".join(
+        f"CAST({identifier(n)} AS {t.sql}) AS {identifier(n)}" if t.kind is not Kind.ANY else identifier(n)
+        for n, t in columns
+    )
+    try:
         session.scratch.execute(
-            f"CREATE OR REPLACE TABLE {identifier(USER + folded)} AS SELECT {items} FROM {identifier(staging)}"
+            f"CREATE OR REPLACE TABLE {identifier(USER + name)} AS SELECT {items} FROM {identifier(staging)}"
         )
     finally:
         session.scratch.drop(staging)
-    session.user_tables[folded] = columns
+    session.user_tables[name] = columns
 
 
 def create_table(session: Session, statement: Statement) -> Answer:
@@ -106,6 +117,7 @@ def insert(session: Session, statement: Statement) -> Answer:
                 at=statement.name_at,
                 fix="Give one each.",
             )
+        rows.refuse_39_digits()
         staging = f"i_{session.next_number()}"
         session.scratch.load_stream(staging, rows)
         try:

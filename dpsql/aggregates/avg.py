@@ -44,7 +44,7 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
 AVG = Aggregate(
     name="avg",
     signature="AVG(x)",
-    doc="Mean of a bounded number: its sum over its count, measured as one, clamped to the bounds.",
+    doc="Mean of a bounded number, of a condition its share: sum over its count, measured as one, clamped to the bounds.",
     result=result,
     measure=_measure,
     order=0,

@@ -11,7 +11,7 @@ from dpsql.sql import functions
 
 
 def result(args: tuple[Expr, ...]) -> Type:
-    """HUGEINT is given as BIGINT, the one deviation from DuckDB's result types."""
+    """Of private rows BIGINT, which holds every released total, where DuckDB has HUGEINT."""
     (arg,) = args if len(args) == 1 else (None,)
     if arg is None:
         raise functions.TypeProblem("SUM takes one argument", None, "Write SUM(x).")
@@ -44,8 +44,8 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
 SUM = Aggregate(
     name="sum",
     signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
-    doc="Sum of a bounded number; values are clamped to the bounds, and a person's rows past rows_per_unit count "
-    "less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
+    doc="Sum of a bounded number, true is 1; values are clamped to the bounds, and a person's rows past rows_per_unit "
+    "count less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
     result=result,
     measure=_measure,
     order=2,

@@ -10,6 +10,7 @@ thread at a time.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import threading
 from collections import deque
@@ -92,11 +93,13 @@ class Scratch(Sealed):
         """A query's columns, without running it. SqlError 105 with DuckDB's message where it cannot be bound."""
         return self._run(lambda: _describe(self._connection, sql), SqlError, 105)
 
-    def query(self, sql: str) -> ScratchResult:
-        """Run a query once; the result serves its rows as often as asked. PostProcessingError 502 if it fails."""
+    def query(self, sql: str, *, shown: bool = False) -> ScratchResult:
+        """Run a query once; the result serves its rows as often as asked. PostProcessingError 502 if it fails.
+
+        shown: to a user. Columns of HUGEINT, which DuckDB's sums of integers are, become BIGINT if every value is one."""
         table = f"{_RESULTS}.r{next(self._counter)}"
-        columns = self._run(lambda: _create(self._connection, table, sql))
-        return ScratchResult(self._database.cursor, table, columns, self._dead.append)
+        columns = self._run(lambda: _create(self._connection, table, sql, narrow=shown))
+        return ScratchResult(self._database.cursor, table, columns, self._dead.append, shown=shown)
 
     def _run(self, work: Callable[[], T], kind: type[Error] = PostProcessingError, code: int = 502) -> T:
         """One statement at a time; DuckDB's errors come out as `kind`."""
@@ -136,12 +139,25 @@ def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, 
     return tuple(Column(name=name, type=type_) for name, type_, *_ in rows)
 
 
-def _create(connection: duckdb.DuckDBPyConnection, table: str, sql: str) -> tuple[Column, ...]:
+def _create(connection: duckdb.DuckDBPyConnection, table: str, sql: str, *, narrow: bool) -> tuple[Column, ...]:
     columns = _describe(connection, sql)
     # Positions for names: a result may have two columns of one name, a table may not.
     names = ", ".join(f"c{i}" for i in range(len(columns)))
     connection.execute(f"CREATE TABLE {table} ({names}) AS {sql}").fetchall()
-    return columns
+    return _narrowed(connection, table, columns) if narrow else columns
+
+
+def _narrowed(connection: duckdb.DuckDBPyConnection, table: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """HUGEINT as BIGINT where it fits: pandas and Arrow have no integers of 128 bits."""
+    wide = [i for i, column in enumerate(columns) if column.type == "HUGEINT"]
+    if not wide:
+        return columns
+    fit = ", ".join(f"count(TRY_CAST(c{i} AS BIGINT)) = count(c{i})" for i in wide)
+    (found,) = connection.execute(f"SELECT {fit} FROM {table}").fetchall()
+    narrow = {i for i, fits in zip(wide, found, strict=True) if fits}
+    for i in narrow:
+        connection.execute(f"ALTER TABLE {table} ALTER c{i} TYPE BIGINT").fetchall()
+    return tuple(dataclasses.replace(c, type="BIGINT") if i in narrow else c for i, c in enumerate(columns))
 
 
 def _failed(kind: type[Error], code: int, error: BaseException) -> Error:

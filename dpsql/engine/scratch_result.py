@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Row = tuple[Any, ...]
+WIDE = "HUGEINT"
+MOST_DIGITS = 10**38 - 1  # of a decimal
 
 
 class ScratchResult:
@@ -33,12 +35,16 @@ class ScratchResult:
         table: str,
         columns: tuple[Column, ...],
         forget: Callable[[str], object],
+        *,
+        shown: bool = True,
     ) -> None:
+        """shown: to a user, who is told what a format cannot hold."""
         self.columns = columns
         self._new_cursor = cursor
         names = ", ".join(f"c{i} AS {quote_identifier(column.name)}" for i, column in enumerate(columns))
         self._sql = f"SELECT {names} FROM {table}"
         self._table = table
+        self._shown = shown
         self._open: duckdb.DuckDBPyConnection | None = None
         self._forget = weakref.finalize(self, forget, table)
 
@@ -85,7 +91,9 @@ class ScratchResult:
         return self._new_cursor()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows as an Arrow stream; needs no pyarrow."""
+        """All rows as an Arrow stream; needs no pyarrow. Integers beyond 64 bits are its decimals of 38 digits."""
+        if self._shown:
+            self.refuse_39_digits()
         return self._cursor().sql(self._sql).__arrow_c_stream__(requested_schema)
 
     def df(self) -> pandas.DataFrame:
@@ -93,7 +101,30 @@ class ScratchResult:
         with _package("pandas", "pandas"), _values():
             frame = self._cursor().execute(self._sql).df()
             _type_texts(frame, self.columns)
+            self._keep_wide_integers(frame)
             return frame
+
+    def _keep_wide_integers(self, frame: pandas.DataFrame) -> None:
+        """Integers beyond 64 bits are Python's own: pandas has none, and DuckDB gives it doubles."""
+        import pandas
+
+        for i, column in enumerate(self.columns):
+            if WIDE in column.type:
+                values = [value for (value,) in self._cursor().execute(f"SELECT c{i} FROM {self._table}").fetchall()]
+                frame.isetitem(i, pandas.Series(values, dtype=object, index=frame.index).array)
+
+    def refuse_39_digits(self) -> None:
+        """Arrow's decimals would hold something else, or nothing."""
+        wide = [f"c{i}" for i, column in enumerate(self.columns) if column.type == WIDE]
+        if not wide:
+            return
+        beyond = " OR ".join(f"{c} NOT BETWEEN -{MOST_DIGITS} AND {MOST_DIGITS}" for c in wide)
+        if self._cursor().execute(f"SELECT count(*) FROM {self._table} WHERE {beyond}").fetchall() != [(0,)]:
+            raise PostProcessingError(
+                "an integer of 39 digits is more than Arrow's decimals hold",
+                code=502,
+                fix="CAST it to DOUBLE or VARCHAR, or fetch rows.",
+            )
 
     def arrow(self) -> pyarrow.Table:
         """All rows as a pyarrow table."""

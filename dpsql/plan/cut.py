@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import BIGINT, Kind
 from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Literal
+from dpsql.ir.expr import AggregateCall, Call, Literal
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
 from dpsql.ir.scoping import where
+from dpsql.plan.clamps import clamped_nulls
 from dpsql.plan.stages import FanOut, Level
 from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.sql.bind.calls import GROUPING
@@ -35,6 +36,7 @@ class Draft:
     fan_outs: tuple[FanOut, ...] = ()
     origins: Mapping[int, Origin]  # which columns of the input are a table's own
     level: Level | None = None  # where it stands among grouping sets
+    clamps: tuple[Call, ...] = ()  # that make a bound of a NULL
 
 
 @dataclass(slots=True)
@@ -87,14 +89,15 @@ class Cutter:
         loads = Loads()
         source = self._vault(below, loads)
         if node.sets is None and not any(call.function == GROUPING for call in node.calls):
-            result = self._draft(node, source, below, loads, None)
+            result = self._draft(node, source, tracked, loads, None)
         else:
             sets = node.sets or (tuple(range(len(node.keys))),)
-            result = self._levels(node, sets, source, below, loads)
+            result = self._levels(node, sets, source, tracked, loads)
         self.done[node] = result
         return result
 
-    def _draft(self, node: Aggregate, source: Node, below: Tracked, loads: Loads, level: Level | None) -> Node:
+    def _draft(self, node: Aggregate, source: Node, release: Tracked, loads: Loads, level: Level | None) -> Node:
+        (below,) = release.inputs
         assert below.private is not None
         number = len(self.drafts)
         self.drafts.append(
@@ -108,12 +111,13 @@ class Cutter:
                 loads=tuple(loads.nodes),
                 fan_outs=tuple(loads.fan_outs),
                 level=level,
+                clamps=clamped_nulls(release),
             )
         )
         return Noisy(number, node.fields)
 
     def _levels(
-        self, node: Aggregate, sets: tuple[tuple[int, ...], ...], source: Node, below: Tracked, loads: Loads
+        self, node: Aggregate, sets: tuple[tuple[int, ...], ...], source: Node, release: Tracked, loads: Loads
     ) -> Node:
         """One stage per grouping set, put together by UNION ALL; absent keys are NULL."""
         family = len(self.drafts)
@@ -127,7 +131,8 @@ class Cutter:
             calls = tuple(f for f in answers if isinstance(f, Field))
             asked = tuple(call for call in node.calls if call.function != GROUPING)
             one = Aggregate(source, keys, tuple(node.keys[i] for i in kept), calls, asked)
-            noisy = self._draft(one, source, below, loads, Level(family=family, keys=kept) if len(sets) > 1 else None)
+            level = Level(family=family, keys=kept) if len(sets) > 1 else None
+            noisy = self._draft(one, source, release, loads, level)
             by_key = dict(zip(kept, keys, strict=True))
             cells = [
                 by_key[i].column() if i in by_key else Literal(None, f.type) for i, f in enumerate(node.key_fields)

@@ -181,6 +181,7 @@ class Stage:
     fan_outs: tuple[FanOut, ...] = ()
     # values that outputs are made of beside the answers: levels, each reading those before it
     steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
+    notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)  # what a reader of the answer must know
 
     @property
     def unsettled(self) -> bool:
@@ -214,6 +215,15 @@ class NoisyStage(Stage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A measurement's (or the selection of keys') part of ε, where the query divides it, for these columns of the result."""
+
+    name: str
+    columns: tuple[str, ...]
+    part: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
@@ -232,6 +242,7 @@ class ReleasePlan:
     ends: frozenset[int] = frozenset()
     exact: bool = False
     proof: bool = False
+    split: tuple[Share, ...] = ()
     level: Fraction | None = None
     narrow: ReleasePlan | None = None
 

@@ -137,8 +137,8 @@ def _is_counted(stage: Stage, measured: Sequence[Measurement]) -> bool:
 def priced(
     stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised], accounting: Accounting
 ) -> LimitChoice:
-    """The choice with what it costs, and with how many units may be above the limit. Under zcdp by the exponential mechanism,
-    whose loss has a bounded range."""
+    """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the
+    exponential mechanism, whose loss has a bounded range."""
     sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
     drawn = [size for size in sizes if size]
     tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)

@@ -13,6 +13,7 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Column, Expr, place, walk
+from dpsql.plan.clamps import clamp_that_keeps
 from dpsql.plan.measurements import Axis
 from dpsql.plan.tracked import Origin
 from dpsql.privacy import sensitivity
@@ -110,7 +111,7 @@ class Axes:
             code=131,
             at=place(arg),
             why="Sums are exact 128-bit integers (and their squares doubles); these bounds do not fit.",
-            fix=f"{narrow} it: LEAST(GREATEST({self.describe(arg)}, low), high).",
+            fix=f"{narrow} it: {self._clamp(arg, 'low', 'high')}.",
         )
 
     def sum_too_wide(self, arg: Expr, at: Span | None) -> Refused:
@@ -124,7 +125,7 @@ class Axes:
 
     def unbounded(self, arg: Expr, why: str) -> Refused:
         shown, declared = self.describe(arg), self._declared(arg, unbounded=True)
-        clamp = f"lamp it: LEAST(GREATEST({shown}, 0), 100)."
+        clamp = f"lamp it: {self._clamp(arg, '0', '100')}."
         if declared:
             fix = f"Add `lower:` and `upper:` to {' and '.join(declared)} in the metadata, or c{clamp}"
         else:
@@ -132,6 +133,9 @@ class Axes:
         column = isinstance(arg, Column) and arg.name
         what = f'column "{shown}"' if column else shown
         return Refused(f"{what} has no bounds", code=103, at=place(arg), why=why, fix=fix)
+
+    def _clamp(self, arg: Expr, low: str, high: str) -> str:
+        return clamp_that_keeps(self.describe(arg), low, high, nullable=self.domain(arg).nullable)
 
     def _declared(self, arg: Expr, *, unbounded: bool = False) -> tuple[str, ...]:
         """The tables' own columns in an expression (unbounded: those without bounds), as the catalog spells them."""

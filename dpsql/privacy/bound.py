@@ -18,9 +18,10 @@ from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
 from dpsql.errors import InternalError, Refused, SqlError
-from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, place
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Project
 from dpsql.plan.balls import radius
+from dpsql.plan.clamps import clamped_values
 from dpsql.plan.cut import Draft
 from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
@@ -28,6 +29,7 @@ from dpsql.plan.tracked import Limits
 from dpsql.privacy.auto import SMALLEST, to_choose
 from dpsql.privacy.kernel import certify, is_single
 from dpsql.privacy.loads import with_read_columns
+from dpsql.privacy.lone_keys import refuse_lone_keys
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, QuerySettings
@@ -60,6 +62,7 @@ def bound(
         _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
     )
     _limit_combinations(keys, draft)
+    refuse_lone_keys(keys, draft, catalog)
     limit = _limit(keys, draft, settings)
     if is_single(Project(draft.input, (ids.field("", draft.private.unit.type),), (draft.private.unit,)), catalog):
         limit = _of_one_row(limit)
@@ -100,7 +103,14 @@ def bound(
         min_units=draft.private.limits.min_units,
         level=draft.level,
         fan_outs=draft.fan_outs,
+        notes=tuple(_null_becomes_a_bound(clamp, describe) for clamp in draft.clamps),
     )
+
+
+def _null_becomes_a_bound(clamp: Call, describe: Callable[[Expr], str]) -> str:
+    shown = describe(clamp)
+    there = " AND ".join(f"{describe(value)} IS NOT NULL" for value in clamped_values(clamp))
+    return f"{shown} makes a bound of NULL, which is counted; CASE WHEN {there} THEN {shown} END keeps it NULL"
 
 
 def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Callable[[Expr], str]) -> Key:
@@ -120,7 +130,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Call
             code=117,
             at=place(expr),
             why="Keys leave the database as 64-bit integers: larger ones would all look alike.",
-            fix="Add bounds to its columns in the metadata, clamp it with LEAST and GREATEST, or CAST(x AS BIGINT).",
+            fix="Add bounds to its columns in the metadata, clamp it (dpsql help bounds), or CAST(x AS BIGINT).",
         )
     if values is not None:
         values = _in_order(values)

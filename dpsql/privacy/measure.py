@@ -9,32 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
 from dpsql.errors import Refused
+from dpsql.ir.nodes import Node
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
-from dpsql.plan.limit_choice import dependents, with_limit, within_limit
-from dpsql.plan.measurements import Measurement, RowMoments, is_chosen, shares
-from dpsql.plan.stages import Draw, Form, LimitChoice, Noised, NoisyStage, Selection, Stage
-from dpsql.privacy.auto import priced, with_shares
-from dpsql.privacy.calibrate import (
-    KEYS,
-    VOTES,
-    Accounting,
-    Additive,
-    Calibrated,
-    Part,
-    Votes,
-    calibrated,
-    half_width,
-    renoised,
-)
+from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
+from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
+from dpsql.privacy.auto import with_shares
+from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
+from dpsql.privacy.settling import with_prices, without_limits
+from dpsql.privacy.split import equal, split
 
 EXACT = Draw(mechanism="exact")
 NOTHING = Draw(mechanism="none")
@@ -43,14 +34,15 @@ FEW_GROUPS = 2  # up to so many groups of a unit, votes in norm 1 with Laplace n
 
 
 def measure(
-    stages: tuple[Stage, ...], settings: QuerySettings, accounting: Accounting
-) -> tuple[tuple[NoisyStage, ...], Cost]:
+    stages: tuple[Stage, ...], final: Node, settings: QuerySettings, accounting: Accounting
+) -> tuple[tuple[NoisyStage, ...], Cost, tuple[Share, ...]]:
+    """Noise for every measurement, the cost, and how ε is divided where the query says it."""
     if settings.exact:
         free = [without_limits(stage) for stage in stages]
-        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in free), Cost()
+        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in free), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
-        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost()
+        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost(), ()
     epsilon = settings.epsilon
     if epsilon is None:
         raise Refused(
@@ -70,71 +62,15 @@ def measure(
             why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
-    weights, choosing = with_shares(stages, _weights(stages, drawn, settings))
+    weights, shown = equal(stages, drawn), tuple[Share, ...]()
+    if settings.split is not None:
+        weights, shown = split(stages, final, drawn, settings.split)
+    weights, choosing = with_shares(stages, weights)
     way = _choose(stages, weights, epsilon, settings, accounting)
     noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
-    shares = {at: epsilon * share for at, share in choosing.items()}
-    found = tuple(_with_choices(i, stage, shares, accounting) for i, stage in enumerate(noisy))
+    found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
-    return found, dataclasses.replace(way.cost, rho=rho)
-
-
-def _with_choices(
-    i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction], accounting: Accounting
-) -> NoisyStage:
-    """Each choice with its price, and without the candidates whose noise would not fit the sampler. What nothing depends on,
-    or nothing is spent on, is no choice."""
-    found: list[LimitChoice] = []
-    for n, choice in enumerate(stage.choices):
-        if (i, n) in shares:
-            choice = priced(stage, choice, shares[i, n], stage.noised, accounting)
-        elif choice.as_in is None:
-            continue
-        found.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))
-    return dataclasses.replace(stage, choices=tuple(found))
-
-
-def _fitting(stage: NoisyStage, choice: LimitChoice) -> tuple[int, ...]:
-    left = choice.candidates
-    while len(left) > 1:
-        try:
-            _limited(stage, {choice: left[-1]})
-            break
-        except Refused:
-            left = left[:-1]
-    return left
-
-
-def settled(stage: NoisyStage, chosen: Sequence[int]) -> NoisyStage:
-    """The stage with the limits that were chosen, one for each choice, and the noise that they need at the same cost.
-
-    Lemma: it costs what the stage cost before. Proof: a draw's noise is made again of its own share, epsilon or rho, and the
-    reach of the new limit; calibrate says what a share is for any reach.
-    """
-    made = _limited(stage, dict(zip(stage.choices, chosen, strict=True)))
-    choices = tuple(dataclasses.replace(one, chosen=most) for one, most in zip(stage.choices, chosen, strict=True))
-    return dataclasses.replace(made, choices=choices)
-
-
-def _limited(stage: NoisyStage, chosen: Mapping[LimitChoice, int]) -> NoisyStage:
-    limit, measured = stage.limit, list(stage.measurements)
-    moved: set[int] = set()
-    for choice, most in chosen.items():
-        limit = with_limit(limit, choice, most)
-        moved |= set(dependents(choice, stage.measurements))
-        measured = [within_limit(one, j, choice, most) for j, one in enumerate(measured)]
-    new = dataclasses.replace(stage, limit=limit, measurements=tuple(measured))
-    noised = [renoised(old, measured[j], new) if j in moved else old for j, old in enumerate(stage.noised)]
-    return dataclasses.replace(new, noised=tuple(noised))
-
-
-def without_limits(stage: Stage) -> Stage:
-    """For exact answers: the largest of what could be chosen."""
-    limit, measured = stage.limit, list(stage.measurements)
-    for choice in stage.choices:
-        limit = with_limit(limit, choice, choice.candidates[-1])
-        measured = [within_limit(one, j, choice, choice.candidates[-1]) for j, one in enumerate(measured)]
-    return dataclasses.replace(stage, limit=limit, measurements=tuple(measured), choices=())
+    return found, dataclasses.replace(way.cost, rho=rho), shown
 
 
 def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
@@ -159,45 +95,6 @@ def _voting(stage: Stage) -> int:
     if stage.source.single:
         return 1
     return VOTES if "groups" in stage.limit.auto else min(stage.limit.groups.most, VOTES)
-
-
-def _weights(stages: tuple[Stage, ...], drawn: list[Part], settings: QuerySettings) -> dict[Part, Fraction]:
-    """Each part's share of ε; they add up to exactly 1."""
-    if settings.split is None:
-        own = {part: _shares(stages, part) for part in drawn}
-        return {part: Fraction(share, sum(own.values())) for part, share in own.items()}
-    names = [_name(stages, part) for part in drawn]
-    given = settings.split
-    parts: list[Fraction]
-    if given and isinstance(given[0], tuple):
-        by_name = {str(pair[0]): pair[1] for pair in given if isinstance(pair, tuple)}
-        unknown = [name for name in by_name if name not in names]
-        if unknown or len(by_name) != len(names):
-            raise _bad_split(names)
-        parts = [by_name[name] for name in names]
-    else:
-        parts = [part for part in given if isinstance(part, Fraction)]
-        if len(parts) != len(names):
-            raise _bad_split(names)
-    whole = sum(parts, Fraction(0))
-    return {at: part / whole for at, part in zip(drawn, parts, strict=True)}
-
-
-def _shares(stages: tuple[Stage, ...], part: Part) -> int:
-    return 1 if part.position is None else shares(stages[part.stage].measurements[part.position])
-
-
-def _name(stages: tuple[Stage, ...], part: Part) -> str:
-    return KEYS if part.position is None else stages[part.stage].measurements[part.position].name
-
-
-def _bad_split(names: list[str]) -> Refused:
-    return Refused(
-        f"split needs one weight for each of the {len(names)} measurements",
-        code=119,
-        why=f"They are, in this order: {', '.join(names)}.",
-        fix="EXPLAIN shows them.",
-    )
 
 
 def _choose(

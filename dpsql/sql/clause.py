@@ -225,7 +225,7 @@ def _unknown_argument(token: Token) -> SqlError:
         f"no function has an argument called {token.text}",
         code=119,
         at=at(token),
-        fix="Bound the values themselves: LEAST(GREATEST(x, 0), 100)."
+        fix="Bound the values themselves: CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, 0), 100) END."
         if per_row
         else "SUM and its like take contribution_bounds_per_group => (low, high); write other arguments without names.",
     )

@@ -20,9 +20,11 @@ from dpsql.sql.tokens import NAME_META, at, between, quoted, word
 
 
 class _Tokenizer(DuckDB.Tokenizer):
-    """sqlglot's, but for commands: it would swallow all that follows EXPLAIN or CALL into one token."""
+    """sqlglot's, but for commands, where it would swallow all that follows EXPLAIN or CALL into one token, and for quotes by
+    dollar signs: it takes any sign for a part of their tags ($a+$b), and dpsql has none (_check_dollar)."""
 
     COMMANDS: ClassVar[set[TokenType]] = set()
+    HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
 
 def new_dialect() -> DuckDB:
@@ -126,6 +128,8 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
         if index and token.start == end and (_glued(text, end) or _dotted(tokens, index)):
             raise _unclear(text, Span(tokens[index - 1].start, token.end + 1))
         _check_token(text, token)
+        if index and tokens[index - 1].token_type is TokenType.PARAMETER:
+            _check_dollar(text, tokens[index - 1], token)
         if token.token_type is TokenType.L_BRACKET and index:
             _check_bracket(tokens[index - 1], token)
         end = token.end + 1
@@ -143,6 +147,17 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
 def _glued(text: str, boundary: int) -> bool:
     """Whether two words, numbers or quoted texts touch, as in x'41', 1_000 or 0x1F."""
     return bool(_WORDLIKE.match(text[boundary - 1]) and _WORDLIKE.match(text[boundary])) and text[boundary - 1] != "$"
+
+
+def _check_dollar(text: str, dollar: Token, token: Token) -> None:
+    """$$ and $tag$ open a text elsewhere; a parameter's name has no dollar sign."""
+    raw = text[token.start : token.end + 1]
+    if token.start == dollar.end + 1 and not quoted(token) and "$" in raw:
+        raise _only_plain_quotes(Span(dollar.start, token.end + 1))
+
+
+def _only_plain_quotes(where: Span) -> Refused:
+    return Refused("dpsql reads only plain quotes", at=where, code=120, fix="Write 'text', with '' for a quote in it.")
 
 
 def _check_bracket(before: Token, bracket: Token) -> None:
@@ -229,9 +244,7 @@ def _unclear(text: str, where: Span) -> Error:
     if not _WORDLIKE.search(raw):
         return Refused(f"dpsql does not know the sign {raw}", at=where, code=120, fix="See `dpsql help sql`.")
     if raw[:1] == "$" or raw[:2] in ("e'", "E'"):
-        return Refused(
-            "dpsql reads only plain quotes", at=where, code=120, fix="Write 'text', with '' for a quote in it."
-        )
+        return _only_plain_quotes(where)
     if raw[:2].lower() in ("x'", "b'", "n'", "u&", "r'"):
         return Refused("dpsql has no binary or prefixed texts", at=where, code=120, fix="Write 'text'.")
     if raw[:1].isdigit():

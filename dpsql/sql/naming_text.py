@@ -44,27 +44,32 @@ def written(node: exp.Expr) -> str:
 # Types that are words of DuckDB's grammar are printed in one spelling; the others as they were written.
 _GRAMMAR_TYPES = MappingProxyType(
     {
-        **{
-            name: name
-            for name in ("BOOLEAN", "SMALLINT", "BIGINT", "DOUBLE", "DECIMAL", "VARCHAR", "TIMESTAMP", "FLOAT")
-        },
+        **{name: name for name in ("BOOLEAN", "SMALLINT", "BIGINT", "DECIMAL", "VARCHAR", "TIMESTAMP", "FLOAT")},
         **dict.fromkeys(("INT", "INTEGER"), "INTEGER"),
         **dict.fromkeys(("NUMERIC", "DEC"), "DECIMAL"),
-        **dict.fromkeys(("CHAR", "CHARACTER", "NVARCHAR"), "VARCHAR"),
+        **dict.fromkeys(("CHAR", "CHARACTER", "NVARCHAR", "CHAR VARYING", "CHARACTER VARYING"), "VARCHAR"),
         "REAL": "FLOAT",
         "DOUBLE PRECISION": "DOUBLE",
     }
 )
 
 
+_SIZES = re.compile(r"\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+
+
 def type_name(node: exp.Expr) -> str:
+    """As it was written: sqlglot puts in sizes that were left out, and leaves out those of texts."""
     spelled = written(node)
+    if spelled.startswith('"'):
+        return spelled[1:-1]
     name = _GRAMMAR_TYPES.get(" ".join(spelled.upper().split()), spelled) or node.sql("duckdb").partition("(")[0]
-    # sqlglot puts in the scale and precision that were left out; DuckDB's name leaves them out.
     where = own_place(node)
-    given = where is None or text_of(node)[where.end :].lstrip().startswith("(")
-    numbers = [part.name for part in node.expressions] if given else []
-    return f"{name}({', '.join(numbers)})" if numbers else name
+    if where is None:
+        sizes = [part.name for part in node.expressions]
+    else:
+        found = _SIZES.match(text_of(node), where.end)
+        sizes = [] if found is None else [size for size in found.groups() if size is not None]
+    return f"{name}({', '.join(sizes)})" if sizes else name
 
 
 _PARTS = re.compile(r"\w+\s*\(\s*(?:'((?:[^']|'')*)'|(\w+))")

@@ -115,7 +115,7 @@ def _weight(raw: Raw) -> Fraction | None:
 
 
 def _split(raw: Raw) -> Weights | None:
-    """Weights in the order of the measurements, or by the name of an output column; never a mixture."""
+    """Weights in the order of the columns, or by their names; never a mixture."""
     if not isinstance(raw, tuple) or not raw:
         return None
     plain = tuple(weight for item in raw if (weight := _weight(item)) is not None)
@@ -162,8 +162,8 @@ _SPECS = (
     ),
     OptionSpec(
         name="split",
-        takes="positive weights, one for each measurement or by the name of an output column",
-        example="split = (2, 1) or split = (n => 2, total => 1)",
+        takes="positive weights of columns of the outermost SELECT: by name, or of all that take a share of ε, in order",
+        example="split = (n => 2, total => 1) or split = (2, 1)",
         check=_split,
         settable=False,
     ),

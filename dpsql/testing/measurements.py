@@ -21,7 +21,7 @@ from dpsql.plan.render.selection import selecting
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, total
 from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
-from dpsql.privacy.measure import settled
+from dpsql.privacy.settling import settled
 from dpsql.query import vault_run, vault_totals
 from dpsql.release import Exact, all_keys_of, answers_of, cells
 from dpsql.scratch_sql import ScratchSql

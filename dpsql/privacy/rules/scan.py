@@ -117,7 +117,8 @@ def _by_row(node: Scan, spec: TableSpec, domains: dict[int, Domain], ranges: Ran
         tables=(spec.name,),
         unique=frozenset(),  # the numbering is ours: one row per unit, by construction
     )
-    return Tracked(node=scan, domains=domains, ranges=ranges, private=private)
+    origins = _origins(node, spec, context)
+    return Tracked(node=scan, domains=domains, ranges=ranges, private=private, origins=origins)
 
 
 def _by_path(

@@ -11,6 +11,7 @@ from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column, Expr, Literal, place
+from dpsql.plan.clamps import clamp_that_keeps
 from dpsql.privacy.rules.unit_calls import Ask, Made, Maker, UnitCall, constant, domain_of, real, refused
 from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
 from dpsql.sql import functions
@@ -116,11 +117,11 @@ def _grid(call: UnitCall, known: Domain) -> ValueGrid:
             code=103,
             at=place(call.args[0]) or call.at,
             why="Sums of reals depend on their order unless they are added on a grid, and bounds give the grid.",
-            fix="Clamp: LEAST(GREATEST(x, 0), 100); or, if it is a table's own column, add `lower:` and `upper:` to it in "
+            fix=f"Clamp: {clamp_that_keeps('x')}; or, if it is a table's own column, add `lower:` and `upper:` to it in "
             "the metadata.",
         )
     if not representable(known.type, known.interval):
-        raise refused(call, "Its bounds are beyond what doubles can add up.", "Clamp it: LEAST(GREATEST(x, 0), 100).")
+        raise refused(call, "Its bounds are beyond what doubles can add up.", f"Clamp it: {clamp_that_keeps('x')}.")
     return value_grid(known.type, known.interval)
 
 
@@ -188,9 +189,7 @@ def spread(*, sample: bool, root: bool) -> Maker:
         known = domain_of(arg, domains)
         grid = _grid(call, known)
         if (grid.high - grid.low).bit_length() > SQUARE_BITS:
-            raise refused(
-                call, "Its bounds are too wide to square exactly.", "Narrow them: LEAST(GREATEST(x, 0), 100)."
-            )
+            raise refused(call, "Its bounds are too wide to square exactly.", f"Narrow them: {clamp_that_keeps('x')}.")
         width = grid.high - grid.low
         nullable = Domain(type=HUGEINT, nullable=True)
         centred = _centred(call, grid)

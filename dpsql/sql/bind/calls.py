@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-from dpsql.domain.types import ANY, BIGINT, BOOLEAN, REAL, Atom, Kind, Type
+from dpsql.domain.types import ANY, BIGINT, BOOLEAN, INTEGER, REAL, Atom, Kind, Type
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import AggregateCall, Expr, Frame, SortKey, WindowCall, walk
+from dpsql.ir.expr import AggregateCall, Expr, Frame, SortKey, WindowCall, place, walk
 from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.context import Context
@@ -177,6 +177,7 @@ def _within_group(read: AggregateRead, node: exp.WithinGroup, context: Context) 
 def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr: BindExpr) -> AggregateCall:
     context, at = block.context, block.context.at(node)
     args = tuple(bind_expr(argument, block) for argument in read.arguments)
+    args = _numbers(read.name, args)
     where = None if read.where is None else bind_expr(read.where, block)
     order = tuple(sort_key(item, bind_expr(item.this, block)) for item in read.order)
     if read.distinct and not args:
@@ -197,6 +198,13 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
     except functions.TypeProblem as problem:
         raise SqlError(problem.what, code=105, at=at, fix=problem.fix) from None
     return AggregateCall(read.name, args, type_, read.distinct, where, order, _options(read.core, context), at)
+
+
+def _numbers(name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """True is 1: a sum counts what is true, a mean is its share. (DuckDB sums booleans and does not average them.)"""
+    if name not in ("sum", "avg"):
+        return args
+    return tuple(functions.make("cast", (a,), at=place(a), to=INTEGER) if a.type == BOOLEAN else a for a in args)
 
 
 def _type_of(name: str, args: tuple[Expr, ...]) -> Type:
@@ -245,7 +253,7 @@ def bind_window(node: exp.Window, block: Block, bind_expr: BindExpr) -> WindowCa
             at=at,
             fix="Leave it out; LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE have it.",
         )
-    args = tuple(bind_expr(argument, block) for argument in arguments)
+    args = _numbers(name, tuple(bind_expr(argument, block) for argument in arguments))
     partition, order, spec = _specification(node, block)
     frame = None if spec is None else _frame(spec, block, bind_expr)
     return WindowCall(

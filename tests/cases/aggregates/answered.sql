@@ -7,6 +7,7 @@
 0 COUNT(DISTINCT (s, i))
 count COUNT_IF(x > 2), COUNT_IF(i > 3) FILTER (WHERE x > 2)
 0 SUM(i), SUM(p)
+0 SUM(x > 2), SUM(i > 3) FILTER (WHERE x > 2)
 1e-9 SUM(x), AVG(x), AVG(i), SUM(x + i)
 1e-6 VAR_POP(x), VAR_SAMP(x), STDDEV_POP(x), STDDEV_SAMP(x), STDDEV(x), VARIANCE(x)
 1e-6 VAR_POP(i), VAR_SAMP(p), STDDEV(i) FILTER (WHERE x > 2)

@@ -319,3 +319,13 @@ monthname(d)
 hour(ts)
 EPOCH_MS(ts)
 epoch_ms(ts + INTERVAL 1 DAY) + 1
+TRY_CAST(count(*) AS double)
+CAST(y AS Double) * 2
+sum(x)::double
+TRY_CAST(TRY_CAST(x AS double) AS Bigint)
+TRY_CAST(s AS varchar(3))
+CAST(s AS char(3))
+CAST(s AS character varying)
+CAST(x AS "double")
+CAST(x AS double precision)
+CAST(x AS dec(4,1))

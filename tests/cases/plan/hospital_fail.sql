@@ -5,7 +5,7 @@ DPSQL-103  column "visit_id" has no bounds
   SELECT SUM(visit_id) FROM visits          (line 1, column 12)
              ^^^^^^^^
 A sum or average needs to know how much one row can add.
-Add `lower:` and `upper:` to visits.visit_id in the metadata, or clamp it: LEAST(GREATEST(visit_id, 0), 100).
+Add `lower:` and `upper:` to visits.visit_id in the metadata, or clamp it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.
 
 -- title: rows of people
 SELECT duration FROM visits
@@ -46,11 +46,11 @@ Ask with an ε of at least 2.9e-06 (or use mechanism='laplace').
 -- title: a split for other measurements
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits
 ----
-DPSQL-119  split needs one weight for each of the 1 measurements
+DPSQL-119  split has 3 weights for 1 columns
   SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits          (line 1, column 59)
                                                             ^^^^^^^
-They are, in this order: count(*).
-EXPLAIN shows them.
+Columns that take a share, in the SELECT's order: count_star().
+Name columns of the outermost SELECT: split = (n => 2, total => 1); EXPLAIN shows the shares.
 
 -- title: private keys without a delta
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0) specialty, referrer, COUNT(*) FROM visits GROUP BY specialty, referrer

@@ -501,3 +501,16 @@ def test_nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.Captu
                 continue
     assert not caplog.records
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("sign", ["+", "||", ",", "-", "*", "=", "<", "::INTEGER+", "+'$'||"])
+def test_named_parameters_that_touch(sign: str) -> None:
+    """What stands between two dollar signs is no quote's tag."""
+    found = parse(f"SELECT $a{sign}$b, ($a)", {"a": 1, "b": 2})
+    assert list(found.parameters.values()) == [1, 2, 1]
+
+
+@pytest.mark.parametrize("text", ["$$x$$", "$t$x$t$", "$a$b", "$a$", "$$"])
+def test_quotes_by_dollar_signs(text: str) -> None:
+    with pytest.raises(Refused, match="only plain quotes"):
+        parse(f"SELECT {text}", {"a": 1})

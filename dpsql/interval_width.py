@@ -1,0 +1,109 @@
+"""The 95 % half-widths of a result's columns that are plain measurements: what the plan alone says of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.ir.expr import Column
+from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort
+from dpsql.plan.measurements import RowMoments, RowTotal, step_of
+from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.privacy.intervals import Measured, bins_of, measured_columns, noise_width
+
+LEVEL = Fraction(95, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """A plan, and of each stage the columns that are measured."""
+
+    plan: ReleasePlan
+    columns: Sequence[Mapping[int, Measured]]
+
+
+def unnamed(plan: ReleasePlan) -> frozenset[int]:
+    """Columns of the result that no name in a report can mean: ends of intervals, and those whose name others have too."""
+    often = Counter(f.name for f in plan.final.fields)
+    return frozenset(f.id for f in plan.final.fields if f.id in plan.ends or often[f.name] > 1)
+
+
+def intervals(plan: ReleasePlan) -> dict[str, float]:
+    """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
+    found: dict[str, float] = {}
+    left_out = unnamed(plan)
+    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages])
+    for f in plan.final.fields:
+        width = None if f.id in left_out else _width(plan.final, f.id, measured)
+        if width is not None:
+            found[f.name] = float(width)
+    return found
+
+
+def _width(node: Node, id_: int, measured: Measurements) -> Fraction | None:
+    match node:
+        case Project():
+            expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
+            return _width(node.input, expr.id, measured) if isinstance(expr, Column) else None
+        case Sort() | Limit() | Filter():
+            return _width(node.input, id_, measured)
+        case Noisy():
+            return _released_width(measured.plan.stages[node.stage], id_, measured)
+        case SetOp(kind="union", all=True):
+            return _widest_side(node, id_, measured)
+        case _:
+            return None
+
+
+def _widest_side(node: SetOp, id_: int, measured: Measurements) -> Fraction | None:
+    """Levels of grouping sets, and other releases put together: no row's interval is wider than the wider side's."""
+    position = [f.id for f in node.fields].index(id_)
+    sides = [_width(side, side.fields[position].id, measured) for side in (node.left, node.right)]
+    known = [width for width in sides if width is not None]
+    return max(known) if len(known) == len(sides) else None
+
+
+def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Fraction | None:
+    """Levels that are made consistent (dpsql/consistent.py) keep their own noise's width, and may be rounded farther.
+
+    What becomes of a level's total is the linear estimate without bias of least variance, so its variance is at most that of
+    its own noise. Of Gaussian noise the interval is then no wider; of Laplace noise it is none wider at 95 % either, since
+    sums of Laplace variables of one variance have lighter tails there (tests/statistics/test_levels.py).
+    """
+    expr = next((e for f, e in stage.outputs if f.id == id_), None)
+    bins = None if expr is None else bins_of(expr)
+    shown = bins[1][0] if bins is not None else expr
+    found = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
+    if found is None or not isinstance(shown, Column):
+        return None
+    return noise_width(found.answer, found.draws, LEVEL) + _runs(stage, measured.plan) * _rounded_to(stage, shown.id)
+
+
+def _runs(stage: NoisyStage, plan: ReleasePlan) -> int:
+    """Of how many runs of leaves, each rounded to less than 1, a level's groups are made; 0 where there are no levels."""
+    if stage.level is None or not stage.public_keys:
+        return 0
+    levels = [s for s in plan.stages if s.level is not None and s.level.family == stage.level.family and s.public_keys]
+    leaves = max(levels, key=lambda s: len(s.keys))
+    assert leaves.level is not None
+    if len(levels) == 1:
+        return 0
+    kept = [number in stage.level.keys for number in leaves.level.keys]
+    last = max((i for i, own in enumerate(kept) if own), default=0)
+    return math.prod(len(key.values or ()) for key, own in zip(leaves.keys[:last], kept, strict=False) if not own)
+
+
+def _rounded_to(stage: NoisyStage, id_: int) -> Fraction:
+    """How far an answer moves where its measurement's whole pieces do by one."""
+    for noised in stage.noised:
+        match noised.measurement:
+            case RowTotal() as one if id_ in (one.answer.real.id, one.answer.whole.id):
+                return step_of(one.piece)
+            case RowMoments(axis=axis) as one if id_ in (one.count.real.id, one.count.whole.id):
+                return Fraction(1)
+            case RowMoments(axis=axis) as one if id_ in (one.total.real.id, one.total.whole.id):
+                return abs(axis.low + axis.high) * axis.step / 2 + axis.step
+    return Fraction(0)
