@@ -154,8 +154,9 @@ def kept(value: str, declared: ColumnSpec) -> str:
         )
     low, high = (None if end is None else _end(end, type_) for end in ends(declared))
     if kind in (Kind.DATE, Kind.TIMESTAMP):
-        return f"CASE WHEN isinf({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} END"
-    return _optional_clamp(value, low, high)
+        assert low is not None and high is not None
+        return _clamp(value, low, high, f"WHEN isinf({value}) THEN NULL ")
+    return value if low is None and high is None else _clamp(value, low, high)
 
 
 def _end(end: int, type_: Type) -> str:
@@ -169,23 +170,24 @@ def _end(end: int, type_: Type) -> str:
 
 
 def _kept_real(value: str, low: str | None, high: str | None) -> str:
-    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first."""
+    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first; the last branch
+    is reached by NULL and NaN alone, and is NULL (written so that DuckDB keeps what it knows of the others)."""
     if low is None or high is None:
-        return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} + 0e0 END"
+        below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
+        above = "" if high is None else f"WHEN {value} > {high} THEN {high} "
+        return f"CASE WHEN isnan({value}) THEN NULL {below}{above}ELSE {value} + 0e0 END"
     return (
-        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 "
-        f"WHEN {value} < {low} THEN {low} WHEN NOT isnan({value}) THEN {high} END"
+        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 WHEN {value} < {low} THEN {low} "
+        f"WHEN NOT isnan({value}) THEN {high} ELSE CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END"
     )
 
 
-def _clamp(value: str, low: str | None, high: str | None) -> str:
+def _clamp(value: str, low: str | None, high: str | None, out: str = "") -> str:
+    """Between the bounds; what is usual is tested first."""
+    usual = "" if low is None or high is None else f"WHEN {value} BETWEEN {low} AND {high} THEN {value} "
     below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
-    above = "" if high is None else f"WHEN {value} > {high} THEN {high}"
-    return f"{below}{above}"
-
-
-def _optional_clamp(value: str, low: str | None, high: str | None) -> str:
-    return value if low is None and high is None else f"CASE {_clamp(value, low, high)} ELSE {value} END"
+    above = "" if high is None else f"WHEN {value} > {high} THEN {high} "
+    return f"CASE {usual}{out}{below}{above}ELSE {value} END"
 
 
 def loaded_column(f: Field, value: str) -> str:

@@ -26,7 +26,6 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     if ordinal:
         items.append(f"CAST({ordinal} AS BIGINT) AS g")
         columns.append(GROUP)
-        tests.append("g IS NOT NULL")
     for i, key in enumerate(stage.keys):
         if key.values is not None:
             continue
@@ -37,7 +36,7 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
             items.append(f"({not_lost(value, key.field.type)}) AS there{i}")
             tests.append(f"there{i}")
     source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t"
-    source += "".join(f" {clause}" for clause in joins.clauses)
+    source += joins.text
     keys = ", ".join(column.name for column in columns)
     rows = f"SELECT u, {keys} FROM ({source}) AS v WHERE {' AND '.join(tests)}"
     order = key_order(stage, "z")
