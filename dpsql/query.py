@@ -25,12 +25,12 @@ from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.render.stage import statements
+from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import World, plan
 from dpsql.record import release_record
-from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys
+from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys, released_together
 from dpsql.result import Privacy, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
@@ -202,9 +202,14 @@ def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
 
 
 def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Noisy:
-    """Steps 10 and 11 for one stage: its private keys first, then what is measured of the groups that are released."""
+    """Steps 10 and 11 for one stage: its private keys first, then what is measured of the groups that are released; in one
+    statement where one row of a unit counts."""
     if stage.is_empty:
         return all_keys(stage)  # nothing can be released, so nothing is asked
+    query = None if exact else together(stage, vault_relations(session, vault), kept=session.keeps_rows(stage))
+    if query is not None:
+        ready, totals = released_together(vault_run(session, stage, scratch, vault, query), stage)
+        return release(totals, ready)
     ready = ready_stage(session, stage, scratch, vault, exact=exact)
     return release(vault_totals(session, ready, scratch, vault, exact=exact), ready, noiseless=exact)
 

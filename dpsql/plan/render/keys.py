@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpsql.domain.types import BIGINT, Kind, Type
-from dpsql.plan.ready import AllRows, Listed, Ready
+from dpsql.plan.ready import AllRows, Listed, Occurring, Ready
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import Key, NoisyStage
-from dpsql.plan.vault_query import Columns, key_table
+from dpsql.plan.vault_query import Columns, VaultColumn, key_part, key_table
 
 
 @dataclass(slots=True)
@@ -46,7 +46,21 @@ def group(ready: Ready, relations: Relations, joins: Joins) -> str:
         return "0"
     if isinstance(ready.groups, Listed):
         return _listed(ready.stage, ready.groups, relations, joins)
-    return public_ordinal(ready.stage, relations, joins)
+    ordinal = public_ordinal(ready.stage, relations, joins)
+    return ordinal or "0" if isinstance(ready.groups, Occurring) else ordinal
+
+
+def private_keys(stage: NoisyStage, relations: Relations, joins: Joins) -> list[tuple[VaultColumn, str]]:
+    """The private keys in the form they travel in; what travels as NULL though it is none is no key, by a test."""
+    found: list[tuple[VaultColumn, str]] = []
+    for i, key in enumerate(stage.keys):
+        if key.values is not None:
+            continue
+        value = relations.expr(key.expr)
+        found.append((key_part(i, key.field.type), travelled(value, key.field.type)))
+        if may_be_lost(key.field.type):
+            joins.tests.append(f"({not_lost(value, key.field.type)})")
+    return found
 
 
 def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str:
