@@ -206,7 +206,7 @@ def _released(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: V
     statement where one row of a unit counts."""
     if stage.is_empty:
         return all_keys(stage)  # nothing can be released, so nothing is asked
-    query = None if exact else together(stage, vault_relations(session, vault), kept=session.keeps_rows(stage))
+    query = None if exact else together(stage, vault_relations(session, vault, stage), kept=session.keeps_rows(stage))
     if query is not None:
         ready, totals = released_together(vault_run(session, stage, scratch, vault, query), stage)
         return release(totals, ready)
@@ -218,7 +218,7 @@ def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault:
     if stage.public_keys:
         return with_public_keys(stage)
     kept = session.keeps_rows(stage)
-    query = selecting(stage, vault_relations(session, vault), exact=exact, kept=kept)
+    query = selecting(stage, vault_relations(session, vault, stage), exact=exact, kept=kept)
     votes = vault_run(session, stage, scratch, vault, query)
     return all_keys_of(votes, stage) if exact else released_keys(votes, stage)
 
@@ -230,7 +230,7 @@ def vault_totals(
         return Exact(())  # no group, nothing to ask
     own = entropy.salt() if salt is None else salt
     query = statements(
-        ready, vault_relations(session, vault), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+        ready, vault_relations(session, vault, ready.stage), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
     )
     return vault_run(session, ready.stage, scratch, vault, query)
 

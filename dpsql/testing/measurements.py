@@ -75,9 +75,11 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     named: dict[str, Mapping[Cell, int]] = {}
     groups: frozenset[Group] = frozenset()
     own = with_public_keys(stage)
-    at_once = together(stage, vault_relations(session, vault))
+    at_once = together(stage, vault_relations(session, vault, stage))
     if not stage.public_keys:
-        votes = vault_run(session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault)))
+        votes = vault_run(
+            session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
+        )
         named[KEYS] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
         if at_once is not None:

@@ -8,7 +8,7 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from fractions import Fraction
 
 from dpsql.catalog.cleaning import ends
@@ -29,8 +29,11 @@ def cleaned(
     spec: TableSpec,
     source: str,
     types: Mapping[str, str],
+    *,
+    placed: Container[int] = (),
 ) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types. placed:
+    reals that are only put on axes (plan/render/placed.py), as they are stored."""
     own = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
@@ -53,7 +56,7 @@ def cleaned(
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         value = f"r{f.id}"
-        values.append(f"{kept(value, declared)} AS {name(f.id)}")
+        values.append(f"{value if f.id in placed else kept(value, declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
