@@ -27,13 +27,22 @@ from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.render.stage import statements
+from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import World, plan, settled_plan
 from dpsql.privacy.settling import settled
 from dpsql.record import chosen_record, release_record
-from dpsql.release import Exact, Noisy, all_keys, all_keys_of, release, released_keys, released_limits
+from dpsql.release import (
+    Exact,
+    Noisy,
+    all_keys,
+    all_keys_of,
+    release,
+    released_keys,
+    released_limits,
+    released_together,
+)
 from dpsql.result import Privacy, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
@@ -224,18 +233,23 @@ def _released(
     exact: bool,
 ) -> tuple[NoisyStage, Noisy]:
     """Steps 10 and 11 for one stage: its private keys first, then the limits that are left to the data, then what is
-    measured of the groups that are released. chosen: the limits of each stage so far."""
+    measured of the groups that are released; in one statement where one row of a unit counts. chosen: the limits of each
+    stage so far."""
     if stage.is_empty:  # nothing can be released, so nothing is asked
         smallest = tuple(choice.candidates[0] for choice in stage.choices)
         chosen[stage.number] = {choice.of: choice.candidates[0] for choice in stage.choices}
         return settled(stage, smallest), dataclasses.replace(all_keys(stage), chosen=smallest)
+    query = None if exact else together(stage, vault_relations(session, vault, stage), kept=session.keeps_rows(stage))
+    if query is not None:
+        ready, totals = released_together(vault_run(session, stage, scratch, vault, query), stage)
+        return stage, release(totals, ready)
     ready = ready_stage(session, stage, scratch, vault, exact=exact)
     limits: tuple[int, ...] = ()
     if stage.unsettled:
         earlier = {
             of: n for choice in stage.choices if choice.as_in is not None for of, n in chosen[choice.as_in].items()
         }
-        counted = vault_run(session, stage, scratch, vault, counting(ready, vault_relations(session, vault)))
+        counted = vault_run(session, stage, scratch, vault, counting(ready, vault_relations(session, vault, stage)))
         limits = released_limits(counted, ready, earlier)
         ready = dataclasses.replace(ready, stage=settled(stage, limits))
         chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, limits, strict=True)}
@@ -248,7 +262,7 @@ def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault:
     if stage.public_keys:
         return with_public_keys(stage)
     kept = session.keeps_rows(stage)
-    query = selecting(stage, vault_relations(session, vault), exact=exact, kept=kept)
+    query = selecting(stage, vault_relations(session, vault, stage), exact=exact, kept=kept)
     votes = vault_run(session, stage, scratch, vault, query)
     return all_keys_of(votes, stage) if exact else released_keys(votes, stage)
 
@@ -260,7 +274,7 @@ def vault_totals(
         return Exact(())  # no group, nothing to ask
     own = entropy.salt() if salt is None else salt
     query = statements(
-        ready, vault_relations(session, vault), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+        ready, vault_relations(session, vault, ready.stage), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
     )
     return vault_run(session, ready.stage, scratch, vault, query)
 

@@ -73,15 +73,31 @@ def released_keys(exact: Exact, stage: NoisyStage) -> Ready:
 
     The stage is ready then: its groups are public from here on.
     """
+    ((_, columns),) = answers_of(exact)
+    return _listed(columns, stage, _kept(columns, stage))
+
+
+def released_together(exact: Exact, stage: NoisyStage) -> tuple[Ready, Exact]:
+    """The same, where totals were asked for beside the votes: and the totals of the keys that are released."""
+    ((question, columns),) = answers_of(exact)
+    kept = _kept(columns, stage)
+    totals = tuple(
+        c for j in question.answers for i in range(len(stage.noised[j].draws)) for c in [total(j, i, exact=False)]
+    )
+    found = {GROUP.name: np.arange(len(kept), dtype=np.int64), **{c.name: columns[c.name][kept] for c in totals}}
+    asked = Question(sql=question.sql, columns=(GROUP, *totals), answers=question.answers)
+    return _listed(columns, stage, kept), Exact(((asked, found),))
+
+
+def _kept(columns: Mapping[str, Array], stage: NoisyStage) -> Integers:
     selection = stage.selection
     if selection is None:
         raise InternalError("private keys without a selection")
-    ((_, columns),) = answers_of(exact)
     votes = add_noise(_integers(columns[VOTES.name]), selection.draw)
     kept = np.flatnonzero(votes >= selection.at_least)
     if len(kept) > SELECTED_LIMIT:
         kept = np.sort(kept[np.argsort(-votes[kept], kind="stable")[:SELECTED_LIMIT]])
-    return _listed(columns, stage, kept)
+    return kept
 
 
 def all_keys_of(exact: Exact, stage: NoisyStage) -> Ready:

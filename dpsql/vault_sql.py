@@ -7,15 +7,19 @@ from dpsql.errors import InternalError
 from dpsql.ir.nodes import Loaded, Noisy, Scan, UserTable
 from dpsql.plan.dialects import duckdb as dialect
 from dpsql.plan.render.clean import ROW, cleaned, loaded_column
+from dpsql.plan.render.placed import only_placed
 from dpsql.plan.render.relation import Relations, name
+from dpsql.plan.stages import NoisyStage
 from dpsql.session import Session
 
 
-def vault_relations(session: Session, vault: Vault) -> Relations:
+def vault_relations(session: Session, vault: Vault, stage: NoisyStage) -> Relations:
+    placed = only_placed(stage, session.catalog)
+
     def leaf(node: Scan | UserTable | Noisy | Loaded) -> str:
         match node:
             case Scan():
-                return _scan(session, vault, node)
+                return _scan(session, vault, node, placed)
             case Loaded():
                 items = [f"{loaded_column(f, name(f.id))} AS {name(f.id)}" for f in node.fields]
                 return f"SELECT {', '.join(items) or '1 AS one'} FROM load_{node.index}"
@@ -25,9 +29,9 @@ def vault_relations(session: Session, vault: Vault) -> Relations:
     return Relations(leaf, dialect.render)
 
 
-def _scan(session: Session, vault: Vault, node: Scan) -> str:
+def _scan(session: Session, vault: Vault, node: Scan, placed: frozenset[int]) -> str:
     spec = session.catalog.table(node.table)
     if spec is None or spec.public:
         raise InternalError("the vault holds private tables only")
     types = {c.name: c.type for c in vault.columns(node.table)}
-    return cleaned(node, spec, vault.relation(node.table, row_number=ROW in node.columns), types)
+    return cleaned(node, spec, vault.relation(node.table, row_number=ROW in node.columns), types, placed=placed)

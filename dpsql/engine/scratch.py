@@ -30,7 +30,7 @@ from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.snapshot import snapshot
 from dpsql.engine.sources import ArrowStream, Column, Columns
-from dpsql.engine.statements import is_one_select
+from dpsql.engine.statements import one_select
 from dpsql.errors import Error, InterfaceError, InternalError, Interrupted, PostProcessingError, SqlError
 
 T = TypeVar("T")
@@ -132,7 +132,7 @@ class Scratch(Sealed):
 
 
 def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, ...]:
-    if not is_one_select(connection, sql):
+    if one_select(connection, sql) is None:
         connection.extract_statements(sql)  # a syntax error speaks for itself
         raise InternalError("scratch was given something else than one SELECT")
     rows = connection.execute(f"DESCRIBE {sql}").fetchall()

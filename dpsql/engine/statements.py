@@ -5,8 +5,9 @@ from __future__ import annotations
 import duckdb
 
 
-def is_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
-    """Whether DuckDB's own parser sees exactly one statement, a SELECT. False for what does not parse.
+def one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | None:
+    """The one statement, a SELECT, that DuckDB's own parser sees, to be executed as it is; None for anything else, and for
+    what does not parse.
 
     This guards against a slip in rendering, not against hostile text, which never gets this far: DuckDB calls a
     SELECT whose WITH list writes a SELECT too.
@@ -14,5 +15,5 @@ def is_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error:
-        return False
-    return len(statements) == 1 and statements[0].type == duckdb.StatementType.SELECT
+        return None
+    return statements[0] if len(statements) == 1 and statements[0].type == duckdb.StatementType.SELECT else None

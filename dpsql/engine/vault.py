@@ -23,7 +23,7 @@ from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import Array, ArrowStream, Column, Columns, Source
-from dpsql.engine.statements import is_one_select
+from dpsql.engine.statements import one_select
 from dpsql.errors import ExecutionError, InterfaceError, InternalError, Interrupted
 
 OwnerLog = Callable[[str], None]
@@ -161,9 +161,10 @@ def _fetch(
     cursor: duckdb.DuckDBPyConnection, sql: str, expected: Sequence[Described] | None
 ) -> tuple[dict[str, Array], str]:
     """The columns, or what is wrong with them: anything but BIGINT and VARCHAR would be fetched inexactly."""
-    if not is_one_select(cursor, sql):
+    select = one_select(cursor, sql)
+    if select is None:
         return {}, "the vault was given something else than one SELECT"
-    cursor.execute(sql)
+    cursor.execute(select)
     described = [(column[0], str(column[1])) for column in cursor.description or ()]
     names = [name for name, _ in described]
     for name, type_ in described:

@@ -27,7 +27,12 @@ class Listed:
     count: int
 
 
-Groups = AllRows | Combinations | Listed
+@dataclass(frozen=True, slots=True)
+class Occurring:
+    """Private keys before they are selected: rows have their keys beside the ordinal of the public ones."""
+
+
+Groups = AllRows | Combinations | Listed | Occurring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -18,8 +18,9 @@ from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Ready, with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.plan.render.selection import selecting
+from dpsql.plan.render.stage import together
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
-from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, total
+from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Array, Question, total
 from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
 from dpsql.privacy.settling import settled
 from dpsql.query import vault_run, vault_totals
@@ -35,10 +36,12 @@ Cell = tuple[Group, int]  # a group and a total or candidate in it
 @dataclass(frozen=True, slots=True)
 class Totals:
     """groups: the private keys that occur. named: each vector's integers on the noise grid, by group and total (or
-    candidate); what is not there is 0."""
+    candidate); what is not there is 0. by_key: totals were asked for beside the votes, of the keys that are voted for, and
+    are named by them, not by their ordinals."""
 
     groups: frozenset[Group]
     named: Mapping[str, Mapping[Cell, int]]
+    by_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +93,18 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     named: dict[str, Mapping[Cell, int]] = {}
     groups: frozenset[Group] = frozenset()
     own = with_public_keys(stage)
+    at_once = together(stage, vault_relations(session, vault, stage))
     if not stage.public_keys:
-        votes = vault_run(session, stage, scratch, vault, selecting(stage, vault_relations(session, vault)))
+        votes = vault_run(
+            session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
+        )
         named[KEYS] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
+        if at_once is not None:
+            return _beside_votes(votes, stage, named, own)
     ready = own if ready is None else ready
     if stage.unsettled:
-        asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault))
+        asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
         answered = answers_of(vault_run(session, stage, scratch, vault, asked))
         for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
             at, units = (columns[column.name].tolist() for column in (CANDIDATE, WEIGHT))
@@ -113,10 +121,33 @@ def _own_choices(stage: NoisyStage) -> tuple[LimitChoice, ...]:
     return tuple(choice for choice in stage.choices if choice.as_in is None)
 
 
+def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell, int]], own: Ready) -> Run:
+    """Totals that were answered beside the votes."""
+    ((question, columns),) = answers_of(exact)
+    totals = {name: column for name, column in columns.items() if name.startswith("m")}
+    own_places = {GROUP.name: np.arange(own.count, dtype=np.int64)}
+    found = Exact(((question, {**own_places, **totals}),))
+    keys = _keys(columns, question)
+    for j, name, _, parts in _vectors(stage):
+        named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(found, stage, j, parts))}
+    return Run(Totals(frozenset(keys), named, by_key=True), own, found)
+
+
+def _by_place(cells_: Mapping[Cell, int]) -> Iterator[tuple[tuple[tuple[int], int], int]]:
+    for (group, i), m in cells_.items():
+        (g,) = group
+        assert isinstance(g, int)
+        yield ((g,), i), m
+
+
+def _keys(columns: Mapping[str, Array], question: Question) -> list[Group]:
+    names = [c.name for c in question.columns if c != VOTES and not c.name.startswith("m")]
+    return list(zip(*(np.ma.asarray(columns[name]).tolist() for name in names), strict=True))
+
+
 def _votes(exact: Exact) -> dict[Cell, int]:
-    ((_, columns),) = answers_of(exact)
-    keys = [np.ma.asarray(column).tolist() for name, column in columns.items() if name != VOTES.name]
-    groups: list[Group] = list(zip(*keys, strict=True))
+    ((question, columns),) = answers_of(exact)
+    groups = _keys(columns, question)
     if len(set(groups)) < len(groups):
         raise InternalError("the vault answered twice for one group")
     return {(group, 0): int(n) for group, n in zip(groups, columns[VOTES.name].tolist(), strict=True)}

@@ -9,15 +9,15 @@ from dpsql.plan.balls import FULL, Ball
 Counts = Mapping[str, str]  # a weight's name → how many of the unit's rows (or groups) it is shared by
 
 
-def weights(ball: Ball, counts: Counts, source: str, *, by_group: bool) -> str:
-    """SELECT u and a weight for each count, one row a unit. by_group: rows of `source` lie in groups g, and norm 2 weighs
-    by how they are spread over them; else every row is one group."""
+def weights(ball: Ball, counts: Counts, source: str, *, by_group: bool, group: str = "g") -> str:
+    """SELECT u and a weight for each count, one row a unit. by_group: rows of `source` lie in groups (`group`: the columns
+    that tell them apart), and norm 2 weighs by how they are spread over them; else every row is one group."""
     if ball.norm == 1:
         columns = (f"{unit_weight(ball, count)} AS {name}" for name, count in counts.items())
         return f"SELECT u, {', '.join(columns)} FROM {source} GROUP BY u"
     if by_group:
         parts = (f"CAST({count} AS HUGEINT) AS n_{name}" for name, count in counts.items())
-        spread = f"(SELECT u, {', '.join(parts)} FROM {source} GROUP BY u, g) AS spread"
+        spread = f"(SELECT u, {', '.join(parts)} FROM {source} GROUP BY u, {group}) AS spread"
         squares = (f"sum(n_{name} * n_{name}) AS q_{name}" for name in counts)
     else:
         spread = source

@@ -8,7 +8,7 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from fractions import Fraction
 
 from dpsql.catalog.cleaning import ends
@@ -29,8 +29,11 @@ def cleaned(
     spec: TableSpec,
     source: str,
     types: Mapping[str, str],
+    *,
+    placed: Container[int] = (),
 ) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types."""
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types. placed:
+    reals that are only put on axes (plan/render/placed.py), as they are stored."""
     own = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
@@ -53,7 +56,7 @@ def cleaned(
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         value = f"r{f.id}"
-        values.append(f"{kept(value, declared)} AS {name(f.id)}")
+        values.append(f"{value if f.id in placed else kept(value, declared)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
             required.append(_present(f"r{f.id}", declared))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
@@ -192,8 +195,9 @@ def kept(value: str, declared: ColumnSpec) -> str:
         )
     low, high = (None if end is None else _end(end, type_) for end in ends(declared))
     if kind in (Kind.DATE, Kind.TIMESTAMP):
-        return f"CASE WHEN isinf({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} END"
-    return _optional_clamp(value, low, high)
+        assert low is not None and high is not None
+        return _clamp(value, low, high, f"WHEN isinf({value}) THEN NULL ")
+    return value if low is None and high is None else _clamp(value, low, high)
 
 
 def _end(end: int, type_: Type) -> str:
@@ -207,23 +211,24 @@ def _end(end: int, type_: Type) -> str:
 
 
 def _kept_real(value: str, low: str | None, high: str | None) -> str:
-    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first."""
+    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first; the last branch
+    is reached by NULL and NaN alone, and is NULL (written so that DuckDB keeps what it knows of the others)."""
     if low is None or high is None:
-        return f"CASE WHEN isnan({value}) THEN NULL {_clamp(value, low, high)} ELSE {value} + 0e0 END"
+        below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
+        above = "" if high is None else f"WHEN {value} > {high} THEN {high} "
+        return f"CASE WHEN isnan({value}) THEN NULL {below}{above}ELSE {value} + 0e0 END"
     return (
-        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 "
-        f"WHEN {value} < {low} THEN {low} WHEN NOT isnan({value}) THEN {high} END"
+        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 WHEN {value} < {low} THEN {low} "
+        f"WHEN NOT isnan({value}) THEN {high} ELSE CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END"
     )
 
 
-def _clamp(value: str, low: str | None, high: str | None) -> str:
+def _clamp(value: str, low: str | None, high: str | None, out: str = "") -> str:
+    """Between the bounds; what is usual is tested first."""
+    usual = "" if low is None or high is None else f"WHEN {value} BETWEEN {low} AND {high} THEN {value} "
     below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
-    above = "" if high is None else f"WHEN {value} > {high} THEN {high}"
-    return f"{below}{above}"
-
-
-def _optional_clamp(value: str, low: str | None, high: str | None) -> str:
-    return value if low is None and high is None else f"CASE {_clamp(value, low, high)} ELSE {value} END"
+    above = "" if high is None else f"WHEN {value} > {high} THEN {high} "
+    return f"CASE {usual}{out}{below}{above}ELSE {value} END"
 
 
 def loaded_column(f: Field, value: str) -> str:

@@ -5,21 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpsql.domain.types import BIGINT, Kind, Type
-from dpsql.plan.ready import AllRows, Listed, Ready
+from dpsql.plan.ready import AllRows, Listed, Occurring, Ready
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import Key, NoisyStage
-from dpsql.plan.vault_query import Columns, key_table
+from dpsql.plan.vault_query import Columns, VaultColumn, key_part, key_table
 
 
 @dataclass(slots=True)
 class Joins:
-    """Public tables that rows are joined to, and the conditions: rows that meet none of a table's are dropped.
+    """Public tables that rows are joined to, and the conditions: rows that meet none of a table's are dropped, and those of
+    which a test is not true.
 
     single: a unit has one row and no weight, so no row may meet two: of equal values the first stands for all."""
 
     tables: dict[str, Columns]
     single: bool
     clauses: list[str] = field(default_factory=list)
+    tests: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What comes after FROM … AS t."""
+        where = f" WHERE {' AND '.join(self.tests)}" if self.tests else ""
+        return "".join(f" {clause}" for clause in self.clauses) + where
 
     def add(self, table: str, columns: Columns, on: str) -> None:
         self.tables[table] = columns
@@ -33,21 +41,37 @@ class Joins:
 
 
 def group(ready: Ready, relations: Relations, joins: Joins) -> str:
-    """The ordinal of a row's group; NULL where it is in none."""
+    """The ordinal of a row's group, where it passes the tests."""
     if isinstance(ready.groups, AllRows):
         return "0"
     if isinstance(ready.groups, Listed):
         return _listed(ready.stage, ready.groups, relations, joins)
-    return public_ordinal(ready.stage, relations, joins)
+    ordinal = public_ordinal(ready.stage, relations, joins)
+    return ordinal or "0" if isinstance(ready.groups, Occurring) else ordinal
+
+
+def private_keys(stage: NoisyStage, relations: Relations, joins: Joins) -> list[tuple[VaultColumn, str]]:
+    """The private keys in the form they travel in; what travels as NULL though it is none is no key, by a test."""
+    found: list[tuple[VaultColumn, str]] = []
+    for i, key in enumerate(stage.keys):
+        if key.values is not None:
+            continue
+        value = relations.expr(key.expr)
+        found.append((key_part(i, key.field.type), travelled(value, key.field.type)))
+        if may_be_lost(key.field.type):
+            joins.tests.append(f"({not_lost(value, key.field.type)})")
+    return found
 
 
 def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str:
-    """The ordinal of the row's combination of public keys, the last one varying fastest."""
+    """The ordinal of the row's combination of public keys, the last one varying fastest; a total expression, whether or not
+    the row passes the tests: each position is one of its key's, or it is the only key's own value."""
     ordinal = ""
+    alone = sum(key.values is not None for key in stage.keys) == 1
     for i, key in enumerate(stage.keys):
         if key.values is None:
             continue
-        at = _position(i, key, relations.expr(key.expr), stage.number, joins)
+        at = _position(i, key, relations.expr(key.expr), stage.number, joins, alone=alone)
         ordinal = at if not ordinal else f"({ordinal}) * {len(key.values)} + {at}"
     return ordinal
 
@@ -61,19 +85,23 @@ def _listed(stage: NoisyStage, groups: Listed, relations: Relations, joins: Join
     return f"{table}.ordinal"
 
 
-def _position(i: int, key: Key, value: str, stage: int, joins: Joins) -> str:
-    """The ordinal of a public key: a run of whole numbers is counted off; any other set is joined as a table."""
+def _position(i: int, key: Key, value: str, stage: int, joins: Joins, *, alone: bool) -> str:
+    """The ordinal of a public key: a run of whole numbers is counted off, where a test has it inside; any other set is
+    joined as a table."""
     assert key.values is not None
     values = [v for v in key.values if v is not None]
     has_null = len(values) < len(key.values)
-    first = values[0] if values else 0
     whole = key.field.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN) or key.integral
-    if whole and values and values == list(range(int(first), int(first) + len(values))):
+    if whole and values and values == list(range(int(values[0]), int(values[0]) + len(values))):
+        first = int(values[0])
         number = _as_integer(value, key.field.type)
         exact = f" AND {value} = floor({value})" if key.field.type.kind is Kind.REAL else ""
+        inside = f"{number} BETWEEN {first} AND {first + len(values) - 1}{exact}"
+        joins.tests.append(f"({value} IS NULL OR {inside})" if has_null else inside)
+        if alone and not has_null and first == 0:
+            return number
         null = f"WHEN {value} IS NULL THEN {len(values)} " if has_null else ""
-        inside = f"{number} BETWEEN {int(first)} AND {int(first) + len(values) - 1}{exact}"
-        return f"CASE {null}WHEN {inside} THEN {number} - {int(first)} END"
+        return f"CASE {null}WHEN {inside} THEN {number} - {first} ELSE 0 END"
     table = f"keys_{stage}_{i}"
     same = f"{travelled(value, key.field.type)} = {table}.value"
     if has_null:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dpsql.domain.types import Kind
+from fractions import Fraction
+
+from dpsql.domain.types import BIGINT, Kind, Type
+from dpsql.errors import InternalError
 from dpsql.ir.expr import Expr, Literal
 from dpsql.plan.dialects.literals import fixed, literal, real
 from dpsql.plan.measurements import (
@@ -60,24 +63,47 @@ def _centred(on_grid: str, axis: Axis) -> str:
 
 def placed(x: str, z: str, axis: Axis) -> str:
     """The value's place on its axis: z, its integer there, where that is between the ends; else the end beyond which x lies.
+    Of an exact type; of a real `placed_real`.
 
-    Lemma: it is NULL or an integer from low to high, whatever x and z are. Proof: by the three branches. It is NULL only
-    where x is NULL or NaN (which DuckDB sorts above every number): of others one of the last two conditions is true.
+    Lemma: it is NULL or an integer from low to high. Proof: by the first three branches; the last is reached only where x is
+    NULL, and z, which is made of x by functions that are NULL of NULL (`scaled`), is NULL then. (It says z, not NULL: a
+    constant NULL would have DuckDB forget what it knows of z.)
     """
     bottom = _bottom(axis)
-    above = f"NOT isnan({x})" if axis.arg.type.kind is Kind.REAL else f"{x} IS NOT NULL"
     return (
         f"CASE WHEN {z} BETWEEN {axis.low} AND {axis.high} THEN {z} "
-        f"WHEN {x} < {bottom} THEN CAST({axis.low} AS BIGINT) WHEN {above} THEN CAST({axis.high} AS BIGINT) END"
+        f"WHEN {x} < {bottom} THEN CAST({axis.low} AS BIGINT) WHEN {x} IS NOT NULL THEN CAST({axis.high} AS BIGINT) "
+        f"ELSE {z} END"
     )
+
+
+def placed_real(x: str, axis: Axis) -> str:
+    """A real's place on its axis: put between the ends as it is, then counted in steps.
+
+    Lemma: it is NULL or an integer from low to high, whatever x is, and it never fails. Proof: low·h and high·h are doubles
+    and 1/h is a power of two (both checked here), so by the first three branches the double that is multiplied is one of
+    them or between them, and its product is between low and high: multiplying by a power of two rounds, if at all, numbers
+    next to 0. Rounding to whole numbers keeps order and whole numbers. The last branch is reached by NULL and NaN alone
+    (which DuckDB sorts above every number), of which TRY_CAST makes NULL.
+    """
+    low, high, steps = axis.low * axis.step, axis.high * axis.step, 1 / axis.step
+    if not _is_power_of_two(steps) or any(Fraction(float(number)) != number for number in (low, high, steps)):
+        raise InternalError("the ends of a real axis are no doubles")
+    return (
+        f"TRY_CAST(CASE WHEN {x} BETWEEN {real(float(low))} AND {real(float(high))} THEN {x} "
+        f"WHEN {x} < {real(float(low))} THEN {real(float(low))} WHEN NOT isnan({x}) THEN {real(float(high))} "
+        f"ELSE {x} END * {real(float(steps))} AS BIGINT)"
+    )
+
+
+def _is_power_of_two(value: Fraction) -> bool:
+    return 1 in value.as_integer_ratio() and all(n & (n - 1) == 0 for n in value.as_integer_ratio())
 
 
 def _bottom(axis: Axis) -> str:
     """The axis' low end in the argument's own type."""
     type_, end = axis.arg.type, axis.low * axis.step
     match type_.kind:
-        case Kind.REAL:
-            return real(float(end))
         case Kind.DECIMAL:
             return f"CAST('{fixed(end, type_.scale)}' AS DECIMAL({_width(axis)},{type_.scale}))"
         case Kind.DATE | Kind.TIMESTAMP:
@@ -89,17 +115,15 @@ def _bottom(axis: Axis) -> str:
 
 
 def scaled(x: str, axis: Axis) -> str:
-    """The value as an integer of the axis' step, wherever that lies; NULL where it has none in 64 bits.
+    """The value, of an exact type, as an integer of the axis' step, wherever that lies; NULL where it has none in 64 bits,
+    and of NULL.
 
-    Lemma: it never fails. Proof: of reals nothing is assumed, multiplication of doubles answers always, and the cast is
-    TRY_CAST; so it is for decimals and integers; moments and booleans fit 64 bits."""
+    Lemma: it never fails. Proof: the cast of decimals and integers is TRY_CAST; moments and booleans fit 64 bits."""
     type_, step = axis.arg.type, axis.step
     match type_.kind:
-        case Kind.REAL:
-            return f"TRY_CAST({x} * {real(float(1 / step))} AS BIGINT)"
         case Kind.DECIMAL:
             # coarser than the type, by a power of two: doubles keep the order
-            return _units(x, type_.scale, _width(axis)) if step * 10**type_.scale == 1 else _rounded(x, axis)
+            return _units(x, type_, _width(axis)) if step * 10**type_.scale == 1 else _rounded(x, axis)
         case Kind.DATE:
             return f"CAST({x} - DATE '1970-01-01' AS BIGINT)"
         case Kind.TIMESTAMP:
@@ -107,7 +131,9 @@ def scaled(x: str, axis: Axis) -> str:
         case Kind.BOOLEAN:
             return f"CAST({x} AS BIGINT)"
         case _:
-            return f"TRY_CAST({x} AS BIGINT)" if step == 1 else _rounded(x, axis)
+            if step != 1:
+                return _rounded(x, axis)
+            return x if type_ == BIGINT else f"TRY_CAST({x} AS BIGINT)"
 
 
 def _width(axis: Axis) -> int:
@@ -121,21 +147,26 @@ def _digits(axis: Axis, scale: int) -> int:
     return min(38, max(len(str(abs(axis.low))), len(str(abs(axis.high))), scale + 1))
 
 
-def _units(x: str, scale: int, digits: int) -> str:
+def _units(x: str, type_: Type, digits: int) -> str:
     """A decimal of so many digits as the integer it is of its last place; in 64 bits where they do, for speed.
 
-    Lemma: exact, and it never fails. Proof: what has more digits is NULL. With up to 18 together with those of 10^scale
-    the product is a 64-bit decimal. With up to 15 a double holds the integer m, and its quotient and product with
+    Lemma: exact, and it never fails. Proof: where all digits of its type and those of 10^scale are up to 18 together, the
+    product is a 64-bit decimal that holds it. Else what has more digits is NULL. With up to 18 together with those of
+    10^scale the product is a 64-bit decimal. With up to 15 a double holds the integer m, and its quotient and product with
     10^scale, which a double holds too, are within m·2^-52 < 1/2 of it, so rounding finds it. With up to 38 together the
     product is a 128-bit decimal. Else the integer is read from the decimal's text, which has all places written.
     """
+    scale = type_.scale
+    unit = f"CAST({10**scale} AS DECIMAL({scale + 1},0))"
+    if type_.precision + scale + 1 <= 18:
+        return f"TRY_CAST({x} * {unit} AS BIGINT)"
     narrow = f"TRY_CAST({x} AS DECIMAL({digits},{scale}))"
     if digits + scale > 18 and digits <= 15 and scale <= 22:
         return f"TRY_CAST(CAST({narrow} AS DOUBLE) * {real(float(10**scale))} AS BIGINT)"
     if digits + scale > 18 and digits + scale < 38:
         narrow = f"TRY_CAST({x} AS DECIMAL({max(19, digits)},{scale}))"
     if max(19, digits) + scale < 38:
-        return f"TRY_CAST({narrow} * CAST({10**scale} AS DECIMAL({scale + 1},0)) AS BIGINT)"
+        return f"TRY_CAST({narrow} * {unit} AS BIGINT)"
     return f"TRY_CAST(replace(CAST({narrow} AS VARCHAR), '.', '') AS BIGINT)"
 
 

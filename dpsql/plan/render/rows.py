@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from dpsql.domain.types import Kind
 from dpsql.ir.expr import Expr
 from dpsql.plan.measurements import Measurement, axes
 from dpsql.plan.ready import Ready
 from dpsql.plan.render.keys import Joins, group
-from dpsql.plan.render.pieces import enters_all, piece, placed, scaled, tests
+from dpsql.plan.render.pieces import enters_all, piece, placed, placed_real, scaled, tests
 from dpsql.plan.render.relation import Relations
 
 Extra = Sequence[tuple[str, str]]
@@ -37,7 +38,11 @@ def rows(
         places: list[str] = []
         for i, axis in enumerate(axes(one)):
             x, z = f"x{j}_{i}", f"z{j}_{i}"
-            columns += [f"{relations.expr(axis.arg)} AS {x}", f"{scaled(relations.expr(axis.arg), axis)} AS {z}"]
+            columns.append(f"{relations.expr(axis.arg)} AS {x}")
+            if axis.arg.type.kind is Kind.REAL:
+                places.append(placed_real(x, axis))
+                continue
+            columns.append(f"{scaled(relations.expr(axis.arg), axis)} AS {z}")
             places.append(placed(x, z, axis))
         conditions: list[str] = []
         needed = tests(one, relations)
@@ -53,10 +58,10 @@ def rows(
         if j in present:
             outer.append(f"{_presence(j, len(places), conditions)} AS h{j}")
     inner = f"SELECT {', '.join(columns)} FROM ({relations.render(ready.stage.source.node)}) AS t"
-    inner += "".join(f" {clause}" for clause in joins.clauses)
+    inner += joins.text
     # no row is without its unit, as the kernel has proved; where no weight is joined by it, it is not even read
-    there = "g IS NOT NULL" if ready.stage.source.single else "u IS NOT NULL AND g IS NOT NULL"
-    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v WHERE {there}"
+    there = "" if ready.stage.source.single else " WHERE u IS NOT NULL"
+    return f"SELECT {', '.join(outer)} FROM ({inner}) AS v{there}"
 
 
 def _where(conditions: list[str], value: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsql.plan.render.keys import Joins, key_order, may_be_lost, not_lost, public_ordinal, travelled
+from dpsql.plan.render.keys import Joins, key_order, private_keys, public_ordinal
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import NoisyStage
-from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultColumn, VaultQuery, key_part
+from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultQuery
 
 
 def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, kept: bool = True) -> VaultQuery:
@@ -19,36 +19,30 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     """
     tables: dict[str, Columns] = {}
     joins = Joins(tables, stage.source.single)
-    columns: list[VaultColumn] = []
-    items: list[str] = [f"{relations.expr(stage.source.unit)} AS u"]
-    tests = ["u IS NOT NULL"]
+    found = private_keys(stage, relations, joins)
     ordinal = public_ordinal(stage, relations, joins)
     if ordinal:
-        items.append(f"CAST({ordinal} AS BIGINT) AS g")
-        columns.append(GROUP)
-        tests.append("g IS NOT NULL")
-    for i, key in enumerate(stage.keys):
-        if key.values is not None:
-            continue
-        column, value = key_part(i, key.field.type), relations.expr(key.expr)
-        columns.append(column)
-        items.append(f"{travelled(value, key.field.type)} AS {column.name}")
-        if may_be_lost(key.field.type):
-            items.append(f"({not_lost(value, key.field.type)}) AS there{i}")
-            tests.append(f"there{i}")
-    source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t"
-    source += "".join(f" {clause}" for clause in joins.clauses)
+        found.insert(0, (GROUP, f"CAST({ordinal} AS BIGINT)"))
+    columns = tuple(column for column, _ in found)
+    items = [f"{relations.expr(stage.source.unit)} AS u", *(f"{text} AS {column.name}" for column, text in found)]
+    source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t{joins.text}"
     keys = ", ".join(column.name for column in columns)
-    rows = f"SELECT u, {keys} FROM ({source}) AS v WHERE {' AND '.join(tests)}"
+    # no row is without its unit, as the kernel has proved
+    rows = f"SELECT u, {keys} FROM ({source}) AS v{'' if stage.source.single else ' WHERE u IS NOT NULL'}"
     order = key_order(stage, "z")
     if exact:
         sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
-        return VaultQuery(questions=(Question(sql=sql, columns=tuple(columns)),), tables=tables)
+        return VaultQuery(questions=(Question(sql=sql, columns=columns),), tables=tables)
     steps, counted = _counted(stage, rows, [column.name for column in columns], tables, kept=kept)
-    where = f"votes > 0 AND units >= {stage.min_units}" if stage.min_units > 1 else "votes > 0"
-    shown = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
-    sql = f"{steps}SELECT {keys}, {shown} FROM ({counted}) AS z WHERE {where} ORDER BY {order}"
+    sql = f"{steps}SELECT {keys}, {SHOWN} FROM ({counted}) AS z WHERE {voted_for(stage)} ORDER BY {order}"
     return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
+
+
+SHOWN = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
+
+
+def voted_for(stage: NoisyStage) -> str:
+    return f"votes > 0 AND units >= {stage.min_units}" if stage.min_units > 1 else "votes > 0"
 
 
 def _counted(
@@ -63,13 +57,8 @@ def _counted(
     keys, full = ", ".join(names), stage.selection.votes[0]
     if stage.source.single:
         return "", f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
-    table = f"votes_{stage.number}"
-    tables[table] = _votes(stage.selection.votes)
-    sized = (
-        f"weights AS (SELECT u, {table}.votes FROM (SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes "
-        f"JOIN {table} ON sizes.n = {table}.groups)"
-    )
-    if stage.limit.rows.most > 1:
+    sized = f"weights AS ({votes_of_pairs(stage, tables)})"
+    if stage.limit.rows.most > 1 or stage.limit.auto:
         steps = f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), {sized} "
         return (
             steps,
@@ -90,6 +79,15 @@ def _counted(
         f"WITH {', '.join(several_steps)} ",
         f"SELECT {keys}, sum(votes) AS votes, count(*) AS units FROM ({each}) AS each GROUP BY {keys}",
     )
+
+
+def votes_of_pairs(stage: NoisyStage, tables: dict[str, Columns]) -> str:
+    """SELECT u and what it votes for each of its groups. pairs: a unit and one of its groups."""
+    assert stage.selection is not None
+    table = f"votes_{stage.number}"
+    tables[table] = _votes(stage.selection.votes)
+    sizes = "(SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes"
+    return f"SELECT u, {table}.votes FROM {sizes} JOIN {table} ON sizes.n = {table}.groups"
 
 
 def _votes(votes: tuple[int, ...]) -> Columns:

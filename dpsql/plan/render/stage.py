@@ -32,16 +32,18 @@ from dpsql.plan.measurements import (
     limited_by,
     most,
 )
-from dpsql.plan.ready import AllRows, Ready
+from dpsql.plan.ready import AllRows, Occurring, Ready
 from dpsql.plan.render.ball import huge, unit_weight, weighted, weights
-from dpsql.plan.render.keys import Joins, travelled
+from dpsql.plan.render.keys import Joins, key_order, private_keys, travelled
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.render.rows import Extra, rows
+from dpsql.plan.render.selection import SHOWN, voted_for, votes_of_pairs
 from dpsql.plan.stages import GRID_LIMIT, Draw, NoisyStage
 from dpsql.plan.vault_query import (
     CANDIDATE,
     GROUP,
+    VOTES,
     WEIGHT,
     Columns,
     Question,
@@ -176,8 +178,14 @@ def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
         added = (f"{text} AS {name}" for text, name in sums.inner.items())
         units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
         return _summed(printer, [f"rows AS ({rows_})", f"units AS ({units})"], "units", sums, outs, parts)
+    if printer.stage.limit.rows.most == 1:
+        return _summed(printer, _each_unit(printer, ball, rows_, ("g",), weighing, parts), "rows", sums, outs, parts)
     steps = [printer.step("rows", rows_), f"weights AS ({weights(ball, weighing.counts, 'rows', by_group=True)})"]
-    return _summed(printer, steps, "rows", sums, outs, parts)
+    return _summed(printer, steps, _weighed("rows"), sums, outs, parts)
+
+
+def _weighed(rows_: str) -> str:
+    return f"{rows_} JOIN weights ON {rows_}.u = weights.u"
 
 
 def _of_values(printer: Printer, parts: Parts) -> Question:
@@ -312,11 +320,10 @@ def _summed(
     printer: Printer, steps: list[str], source: str, sums: Sums, outs: list[tuple[VaultColumn, str]], parts: Parts
 ) -> Question:
     """Sums per group, and what is shown of them."""
-    g, by = ("CAST(0 AS BIGINT) AS g", "") if printer.one_group else (f"{source}.g AS g", f" GROUP BY {source}.g")
+    g, by = ("CAST(0 AS BIGINT) AS g", "") if printer.one_group else ("g", " GROUP BY g")
     inner = ", ".join([g, *(f"{text} AS {name}" for text, name in sums.names.items())])
-    rows_ = f"{source} JOIN weights ON {source}.u = weights.u" if sums.kind == "of rows" else source
     shown = ", ".join(["g", *(f"{text} AS {column.name}" for column, text in outs)])
-    sql = f"WITH {', '.join(steps)} SELECT {shown} FROM (SELECT {inner} FROM {rows_}{by}) AS z"
+    sql = f"WITH {', '.join(steps)} SELECT {shown} FROM (SELECT {inner} FROM {source}{by}) AS z"
     return Question(sql=sql, columns=(GROUP, *(column for column, _ in outs)), answers=tuple(j for j, _ in parts))
 
 
@@ -336,6 +343,112 @@ def on_noise_grid(text: str, draw: Draw) -> str:
     return f"CAST(({kept} + {huge(2 ** (draw.shift - 1))}) >> {draw.shift} AS BIGINT)"
 
 
+# --- private keys and their totals in one statement --------------------------------------------------------------------
+
+
+def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> VaultQuery | None:
+    """Keys and votes as `selecting` asks them, and beside them the totals of every key that is voted for; None where that is
+    not done: where more than one row of a unit counts, or something else than rows is measured.
+
+    Lemma: over all keys together one unit moves the totals within their ball, and so over those that are released; which
+    those are, votes with their own noise decide, and the totals of others are never looked at. Proof: a unit's weights are a
+    function of its rows alone, counted over all its keys. Of one row, it votes for one group (`_each_unit`); others vote by
+    the pairs of them and their groups, as in `selecting`.
+
+    That rows of keys which are not released count, too, makes a unit's weight smaller only where it has more rows than the
+    one that counts.
+    """
+    parts = _row_parts(stage)
+    if stage.public_keys or stage.selection is None or stage.unsettled or not parts:
+        return None
+    if not stage.source.single and stage.limit.rows.most != 1:
+        return None
+    printer = Printer(ready=Ready(stage=stage, groups=Occurring()), relations=relations, exact=False, kept=kept, salt=0)
+    (norm,) = {stage.noised[j].draw.norm for j, _ in parts}
+    ball, weighing = printer.ball(True, norm), Weighing.of(parts, apart=True)
+    sums = Sums(weighing, "full" if ball is None else "of rows")
+    totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
+    outs = _outs(printer, parts, totals, sums)
+    joins = Joins(printer.tables, stage.source.single)
+    private = private_keys(stage, relations, joins)
+    extra = [(column.name, text) for column, text in private]
+    rows_ = rows(printer.ready, relations, joins, parts, present=() if ball is None else weighing.present, extra=extra)
+    public = (GROUP,) if any(key.values is not None for key in stage.keys) else ()
+    columns = (*public, *(column for column, _ in private))
+    names = tuple(column.name for column in columns)
+    keys = ", ".join(names)
+    if ball is None:
+        steps, counted = [f"rows AS ({rows_})"], f"count(*) * {stage.selection.votes[0]} AS votes, count(*) AS units"
+    else:
+        steps = _each_unit(printer, ball, rows_, names, weighing, parts, votes=True)
+        counted = "sum(votes) AS votes, sum(units) AS units"
+    inner = ", ".join([keys, counted, *(f"{text} AS {name}" for text, name in sums.names.items())])
+    shown = ", ".join([keys, SHOWN, *(f"{text} AS {column.name}" for column, text in outs)])
+    sql = f"WITH {', '.join(steps)} SELECT {shown} FROM (SELECT {inner} FROM rows GROUP BY {keys}) AS z "
+    sql += f"WHERE {voted_for(stage)} ORDER BY {key_order(stage, 'z')}"
+    every = (*columns, VOTES, *(column for column, _ in outs))
+    return VaultQuery(
+        questions=(Question(sql=sql, columns=every, answers=tuple(j for j, _ in parts)),), tables=printer.tables
+    )
+
+
+def _row_parts(stage: NoisyStage) -> Parts:
+    """What is measured, where all of it is totals of rows in one norm."""
+    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism != "none"]
+    alike = len({n.draw.norm for _, n in drawn}) == 1
+    same = all(
+        isinstance(n.measurement, RowTotal | RowMoments) and limited_by(n.measurement) == "rows" for _, n in drawn
+    )
+    return [(j, n.measurement) for j, n in drawn] if alike and same else []
+
+
+def _each_unit(
+    printer: Printer,
+    ball: Ball,
+    rows_: str,
+    group: tuple[str, ...],
+    weighing: Weighing,
+    parts: Parts,
+    *,
+    votes: bool = False,
+) -> list[str]:
+    """Steps that end in `rows`: a group's columns, weights e<n> and pieces p<j>, where one row of a unit counts. votes: and
+    votes, and whether they are a unit's (units), in rows of their own for those of several rows.
+
+    Most units are expected to have one row: theirs are taken as they are grouped, and only the others' are read again.
+
+    Lemma: these are the rows with the weights that `weights` gives them. Proof: n is the number of the unit's rows. Where it
+    is 1, any_value of a column is that of the one row (NULL if that is), and its weight is 2^20: 1·2^20 ≤ T·2^20, and
+    q = 1 ≤ R. Units of n > 1 are in the other branches alone, all their rows with them.
+    """
+    assert ball.squared >= 1
+    keys, names = ", ".join(group), list(weighing.counts)
+    pieces = [f"p{j}" for j, one in parts if not enters_all(one)]
+    values = [f"any_value({name}) AS {name}" for name in (*group, *pieces)]
+    more = "SELECT every.* FROM every SEMI JOIN (SELECT u FROM units WHERE n > 1) AS more ON every.u = more.u"
+    steps = [
+        printer.step("every", rows_),
+        f"units AS MATERIALIZED (SELECT u, count(*) AS n, {', '.join(values)} FROM every GROUP BY u)",
+        f"several AS MATERIALIZED ({more})",
+        f"weights AS ({weights(ball, weighing.counts, 'several', by_group=True, group=keys)})",
+    ]
+    light, heavy = [f"{FULL} AS {name}" for name in names] + pieces, names + pieces
+    own, none = [], []
+    if votes:
+        assert printer.stage.selection is not None
+        own, none = [f"{printer.stage.selection.votes[0]} AS votes", "1 AS units"], ["0 AS votes", "0 AS units"]
+        steps.append(f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM several)")
+        steps.append(f"voting AS ({votes_of_pairs(printer.stage, printer.tables)})")
+    each = [
+        f"SELECT {', '.join([keys, *own, *light])} FROM units WHERE n = 1",
+        f"SELECT {', '.join([keys, *none, *heavy])} FROM {_weighed('several')}",
+    ]
+    if votes:
+        nothing = [f"0 AS {name}" for name in names] + [f"NULL AS {piece_}" for piece_ in pieces]
+        each.append(f"SELECT {', '.join([keys, 'votes', '1', *nothing])} FROM pairs JOIN voting ON pairs.u = voting.u")
+    return [*steps, f"rows AS ({' UNION ALL '.join(each)})"]
+
+
 # --- totals of units --------------------------------------------------------------------------------------------------
 
 
@@ -350,7 +463,8 @@ def _of_units(printer: Printer, parts: Parts, norm: Norm) -> Question:
         steps.append(f"weights AS ({weights(ball, weighing.counts, 'pairs', by_group=False)})")
     sums = Sums(weighing, "full" if ball is None else "of rows")
     totals = {j: [_unit_total(j, one, sums)] for j, one in parts}
-    return _summed(printer, steps, "pairs", sums, _outs(printer, parts, totals, sums), parts)
+    pairs_ = "pairs" if ball is None else _weighed("pairs")
+    return _summed(printer, steps, pairs_, sums, _outs(printer, parts, totals, sums), parts)
 
 
 def _is_sum(one: Measurement) -> bool:
@@ -458,4 +572,4 @@ def _ordinal(p: str, axis: Axis, candidates: Candidates) -> str:
     return f"CAST(({p} - {axis.low} + {candidates.cell // 2}) // {candidates.cell} AS BIGINT)"
 
 
-__all__ = ["on_noise_grid", "statements"]
+__all__ = ["on_noise_grid", "statements", "together"]

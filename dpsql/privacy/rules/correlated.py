@@ -20,7 +20,7 @@ from dpsql.privacy.rules import filters, semijoins
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.units import along_path
 from dpsql.sql import functions
-from dpsql.sql.bind.gather import conjunction, conjuncts
+from dpsql.sql.bind.parts import conjunction, conjuncts
 
 READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 

@@ -17,7 +17,7 @@ from dpsql.privacy.rules.exact import canonical_equalities
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, serves_as_path, with_units_equal
 from dpsql.sql import functions
-from dpsql.sql.bind.gather import conjuncts
+from dpsql.sql.bind.parts import conjuncts
 
 
 def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:

@@ -8,7 +8,7 @@ from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Column, Expr
 from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.sql import functions
-from dpsql.sql.bind.gather import conjuncts
+from dpsql.sql.bind.parts import conjuncts
 
 
 def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[int, int]]:

@@ -7,13 +7,14 @@ written, except that a table nothing ties to those before it waits for one that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dpsql.catalog.model import Catalog
 from dpsql.errors import Span
-from dpsql.ir.expr import Call, Expr, columns_of
+from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Join, Node
-from dpsql.sql import functions
+from dpsql.sql.bind.implied import with_implied
+from dpsql.sql.bind.parts import branches, conjunction, conjuncts
 
 
 @dataclass(slots=True)
@@ -23,8 +24,9 @@ class Leaf:
     at: Span | None
 
 
-def gathered(node: Node, conditions: list[Expr]) -> tuple[Node, list[Expr]]:
-    """(the joins with the conditions that tie their tables, the conditions that are left for a filter)."""
+def gathered(node: Node, conditions: list[Expr], catalog: Catalog) -> tuple[Node, list[Expr]]:
+    """(the joins with the conditions that tie their tables, the conditions that are left for a filter). Public tables are
+    filtered by what the conditions say of them alone."""
     leaves: list[Leaf] = []
     ties: list[Expr] = []
     _take_apart(node, None, leaves, ties)
@@ -37,6 +39,7 @@ def gathered(node: Node, conditions: list[Expr]) -> tuple[Node, list[Expr]]:
         else:
             left.append(condition)
         ties += [shared for shared in common_factors(condition) if _spans(shared, leaves)]
+    leaves = [Leaf(with_implied(leaf.node, conditions, catalog), leaf.ids, leaf.at) for leaf in leaves]
     return _put_together(leaves, list(dict.fromkeys(ties))), left
 
 
@@ -77,37 +80,13 @@ def _ties(tie: Expr, leaf: Leaf, have: frozenset[int]) -> bool:
     return bool(used & leaf.ids) and bool(used & have) and used <= leaf.ids | have
 
 
-def conjuncts(expr: Expr | None) -> Iterator[Expr]:
-    """The parts of a condition that are joined by AND."""
-    if isinstance(expr, Call) and expr.function == "and":
-        for arg in expr.args:
-            yield from conjuncts(arg)
-    elif expr is not None:
-        yield expr
-
-
-def conjunction(parts: list[Expr]) -> Expr | None:
-    whole: Expr | None = None
-    for part in parts:
-        whole = part if whole is None else functions.make("and", (whole, part), at=None)
-    return whole
-
-
 def common_factors(expr: Expr) -> list[Expr]:
     """Conditions that stand in every branch of an OR: (a AND b) OR (a AND c) holds only where a does."""
-    branches = list(_branches(expr))
-    if len(branches) < 2:
+    each = list(branches(expr))
+    if len(each) < 2:
         return []
-    shared = list(conjuncts(branches[0]))
-    for branch in branches[1:]:
+    shared = list(conjuncts(each[0]))
+    for branch in each[1:]:
         theirs = set(conjuncts(branch))
         shared = [part for part in shared if part in theirs]
     return shared
-
-
-def _branches(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Call) and expr.function == "or":
-        for arg in expr.args:
-            yield from _branches(arg)
-    else:
-        yield expr

@@ -72,7 +72,8 @@ def plain_condition(node: exp.Expr, block: Block) -> Expr:
 def apply(node: Node, found: list[Condition], block: Block) -> Node:
     """Conditions that tie the tables of FROM go into their joins, then filters, then semi-joins; last come those that use
     scalar subqueries, so that these are asked for as few rows as possible."""
-    node, filters = gathered(node, [condition for condition in found if not isinstance(condition, Semi)])
+    plain = [condition for condition in found if not isinstance(condition, Semi)]
+    node, filters = gathered(node, plain, block.context.catalog)
     ordered: list[Condition] = [*filters, *(condition for condition in found if isinstance(condition, Semi))]
     for condition in sorted(ordered, key=lambda one: _uses_scalars(one, block)):
         test = condition.on if isinstance(condition, Semi) else condition

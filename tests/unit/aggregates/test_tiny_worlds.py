@@ -68,6 +68,7 @@ class Limits:
 TOTAL = Limits(2, 4, 1, {"rows_per_unit": 2, "groups_per_unit": 1})
 PAIR = Limits(2, 2, 2, {"max_groups": 2, "max_rows": 1})
 ALONE = Limits(1, 1, 1, {})  # rows that are units
+FIRST = Limits(1, 1, 1, {"rows_per_unit": 1, "groups_per_unit": 1})  # and some have more than the one that counts
 
 
 @cache
@@ -291,12 +292,14 @@ def neighbours() -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("norm", [1, 2])
-@pytest.mark.parametrize("limits", [TOTAL, PAIR], ids=["total", "pair"])
+@pytest.mark.parametrize("limits", [TOTAL, PAIR, FIRST], ids=["total", "pair", "first"])
 @pytest.mark.parametrize("items", ITEMS)
 def test_every_total_is_its_definition(items: str, limits: Limits, norm: Norm) -> None:
     """Also what a person moves, and what the plan draws noise for; somewhere it is all of that."""
-    if limits is PAIR and any(word in items for word in ("per_group", *CHOSEN)):
+    if limits is not TOTAL and any(word in items for word in ("per_group", *CHOSEN)):
         limits = TOTAL  # elsewhere bounds of groups are no better than of rows
+    if limits is FIRST and "DISTINCT u" in items:
+        limits = TOTAL  # one row each: rows are counted
     stage, found = stage_and_totals(limits, items, norm)
     expected = definitions(items, norm)
     assert list(found.named) == list(expected)
@@ -368,6 +371,40 @@ def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
                 expected.update({(at, k): vote for k in groups})
     assert {group: m for (group, _), m in found.named["keys"].items()} == dict(expected)
     assert found.groups == set(expected)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("limits", [FIRST, ALONE], ids=["first", "alone"])
+@pytest.mark.parametrize("items", [i for i in ITEMS if not any(w in i for w in (*OF_UNITS, *CHOSEN, "HISTOGRAM"))])
+def test_totals_beside_votes(items: str, limits: Limits, norm: Norm) -> None:
+    """Private keys where one row of a person counts: each key that is voted for has its votes, and the totals that it would
+    have if every key were public; a person moves them no further over all keys of both sides."""
+    stage, found = stage_and_totals(limits, items, norm, keys="world, private")
+    assert found.by_key
+    full, voters = 2**stage.selection.bits, Counter[tuple[int, str]]()
+    for at, world in enumerate(worlds()):
+        people_ = world if limits is FIRST else tuple((row,) for person in world for row in person)
+        for groups in ({k for k, *_ in person} for person in people_):
+            vote = full // len(groups) if norm == 1 else math.isqrt(full**2 // len(groups))
+            voters.update({(at, k): vote for k in groups if norm == 2 or len(groups) == 1})
+    assert {key: votes for (key, _), votes in found.named["keys"].items()} == dict(voters)
+    for name, measure in definitions(items, norm).items():
+        here: list[Totals] = [Totals() for _ in worlds()]
+        for ((at, k), cell), m in found.named[name].items():
+            assert (at, k) in voters
+            here[at][k, cell] = m
+        for at, (world, totals) in enumerate(zip(worlds(), here, strict=True)):
+            rows = world if limits is FIRST else tuple((row,) for person in world for row in person)
+            low, high = measure.totals(rows, limits, norm)
+            cells = {cell for cell in low.keys() | high.keys() | totals.keys() if (at, cell[0]) in voters}
+            assert all(low[cell] <= totals[cell] <= high[cell] for cell in cells), (world, totals, low, high)
+        if limits is FIRST:
+            moved = []
+            for n, m in neighbours():
+                both = [k for k in KEYS if (n, k) in voters and (m, k) in voters]
+                one_, other = (Totals({c: t[c] for c in t if c[0] in both}) for t in (here[n], here[m]))
+                moved.append(distance(one_, other, norm))
+            assert max(moved) <= measure.reach(limits, norm) == dpsql.testing.physical.reaches(stage)[name].most
 
 
 def test_worlds_are_all_there_are() -> None:

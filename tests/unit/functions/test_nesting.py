@@ -70,7 +70,7 @@ def test_nested_calls_are_written_out_once(chain: str) -> None:
         text = chain.format(text)
     with Replayer(CATALOG, {"t": SOURCE}) as replayer:
         (stage,) = replayer.plan(f"SELECT COUNT(*) FROM t WHERE ({text}) IS NOT NULL").stages
-        relations = vault_relations(replayer.session, replayer.session.vault())
+        relations = vault_relations(replayer.session, replayer.session.vault(), stage)
         (question,) = statements(with_public_keys(stage), relations, salt=1).questions
     sql = question.sql
     assert nested_nullifs(sql) <= 6, sql
