@@ -201,9 +201,8 @@ def _of_values(printer: Printer, parts: Parts) -> Question:
         units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
         return _summed(printer, [f"rows AS ({printer.rows(parts)})", f"units AS ({units})"], "units", sums, outs, parts)
     weights_ = f"SELECT u, {', '.join(own)} FROM rows GROUP BY u"
-    return _summed(
-        printer, [printer.step("rows", printer.rows(parts)), f"weights AS ({weights_})"], "rows", sums, outs, parts
-    )
+    steps = [printer.step("rows", printer.rows(parts)), f"weights AS ({weights_})"]
+    return _summed(printer, steps, _weighed("rows"), sums, outs, parts)
 
 
 def values_ball(one: Measurement) -> Ball:
