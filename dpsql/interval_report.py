@@ -54,7 +54,7 @@ def branches(node: Node) -> list[Node]:
 
 
 def _together(found: list[Reckoned]) -> Reckoned:
-    """Of all rows; a column with an open interval in one of them has none."""
+    """Of all rows; a column without an interval, or with an open one, in one of them has none."""
     widest: dict[str, float] = {}
     rows: dict[str, dict[str, float]] | None = {}
     for one in found:
@@ -77,20 +77,24 @@ def _each(plan: ReleasePlan, sides: list[Node], noisies: tuple[Noisy, ...], plai
 def _reckon(
     scratch: Scratch, number: int, plan: ReleasePlan, final: Node, noisies: tuple[Noisy, ...], plain: frozenset[str]
 ) -> Reckoned:
-    """Infinite where an interval is open."""
+    """Infinite where an interval is open, or a column has none."""
     known = frozenset(f.id for f in final.fields if f.name in plain) | unnamed(plan)
     found = widened(plan.stages, final, LEVEL, Ids(FAR), skip=known)
     numbers = () if found is None else tuple(at for at in found.shown if found.closed(at))
+    without = {f.name: math.inf for f in final.fields if f.id not in known}
     if found is None or not numbers:
-        return Reckoned()
+        return Reckoned(widest=without)
+    for at in numbers:
+        del without[found.final.fields[at[0]].name]
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
     sql = ScratchSql(wide, {}, number)
     for stage, rows in zip(wide.stages, noisies, strict=True):
         sql.load(scratch, stage, rows)
     with closing(scratch.query(sql.final())) as result:
         if len(result) <= MOST_ROWS:
-            return _of_rows(result.fetchall(), found, numbers)
-    return Reckoned(widest=_widest(scratch, sql, found, numbers), rows=None)
+            some = _of_rows(result.fetchall(), found, numbers)
+            return Reckoned(widest={**without, **some.widest}, rows=some.rows)
+    return Reckoned(widest={**without, **_widest(scratch, sql, found, numbers)}, rows=None)
 
 
 def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckoned:

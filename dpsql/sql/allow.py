@@ -158,10 +158,21 @@ def _set_operation(node: exp.Expr, text: str) -> None:
     for side in (node.this, node.expression):
         if not isinstance(side, (exp.Select, exp.Subquery, exp.SetOperation)):
             raise _refuse(side, text, f"{type(node).__name__.upper()} of this", "Write a SELECT on both sides.")
+        if _stands_in_from(side):
+            raise _refuse(side, text, f"{type(node).__name__.upper()} of a table", "Write SELECT * FROM it.")
+
+
+def _stands_in_from(node: exp.Expr) -> bool:
+    """Whether parentheses have a name or joins: they are a table then, and no query can go on behind them."""
+    return isinstance(node, exp.Subquery) and any(_is_set(node.args.get(name)) for name in ("alias", "joins"))
 
 
 def _subquery(node: exp.Expr, text: str) -> None:
     """Parentheses around joins are only parentheses; around a query they make a table."""
+    if _stands_in_from(node) and any(_is_set(node.args.get(name)) for name in ("with_", "order", "limit", "offset")):
+        raise _refuse(
+            node, text, "ORDER BY or LIMIT behind a table in parentheses", "Write them at the end of a SELECT."
+        )
     if isinstance(node.this, exp.Table):
         if any(_is_set(node.args.get(name)) for name in ("alias", "joins", "with_", "order", "limit", "offset")):
             raise _refuse(node, text, "parentheses around joins with more behind them", "Write the joins without them.")

@@ -16,7 +16,7 @@ from dpsql import testing
 from tests.conformance.tpch_data import catalog, create, query
 
 CUSTOMERS = (1, 4, 100, 298)
-REFUSED = {10: "DPSQL-112", 18: "DPSQL-112"}
+REFUSED = {3: "DPSQL-138", 10: "DPSQL-112", 18: "DPSQL-112"}
 PUBLIC = (2, 11, 16)
 ANSWERED = [number for number in range(1, 23) if number not in REFUSED]
 ROOMY = "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed=100000, max_rows_per_group=100000)"

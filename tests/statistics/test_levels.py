@@ -67,5 +67,11 @@ def test_what_has_no_interval_in_one_level_has_none(tmp_path: Path) -> None:
         assert privacy is not None and set(privacy.intervals) == {"n"}
         privacy = connection.execute("SELECT COUNT(*) AS n FROM t UNION ALL SELECT MEDIAN(b) FROM t").privacy
         assert privacy is not None and not privacy.intervals
+        cursor = connection.execute(
+            "SELECT COUNT(*) AS n FROM t UNION ALL SELECT AVG(b) FROM t UNION ALL SELECT MIN(b) FROM t"
+        )
+        assert cursor.privacy is not None and not cursor.privacy.intervals
+        shown = [cursor.privacy.intervals.of_row(row) for row in cursor.fetchall()]
+        assert [set(halves) for halves in shown] == [{"n"}, {"n"}, set()]  # each row's own
         privacy = connection.execute("SELECT c, COUNT(*) AS n FROM t GROUP BY ROLLUP (c) ORDER BY n LIMIT 2").privacy
         assert privacy is not None and set(privacy.intervals) == {"n"}
