@@ -29,6 +29,7 @@ from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.functions.model import unchecked
+from dpsql.sql.functions.sets import counted
 from dpsql.sql.limits import INTERVALS_PARTS, LENGTH_LIMIT, SIZE_LIMIT
 from dpsql.sql.statement import Statement
 
@@ -50,7 +51,8 @@ def plan(statement: Statement, world: World, settings: QuerySettings) -> Release
     ids = Ids()
     tree = bind(statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids)
     try:
-        return _planned(tree, world, settings, ids, _limit(statement, tree, world, settings))
+        with counted():
+            return _planned(tree, world, settings, ids, _limit(statement, tree, world, settings))
     except Error as error:
         if error.at is None:
             error.at = where(tree)

@@ -35,8 +35,14 @@ class Axes:
     origins: Mapping[int, Origin]
     likes: Mapping[int, Fraction] = field(default_factory=lambda: MappingProxyType({}))
 
+    # by id(); the expression is kept, so that no other gets its id
+    inferred: dict[int, tuple[Expr, Domain]] = field(default_factory=dict, kw_only=True)
+
     def domain(self, expr: Expr) -> Domain:
-        return functions.infer(expr, self.domains)[1]
+        """What is expected of the expression: worked out once, for values of a key set are gone through one by one."""
+        if id(expr) not in self.inferred:
+            self.inferred[id(expr)] = functions.infer(expr, self.domains)
+        return self.inferred[id(expr)][1]
 
     def axis(self, arg: Expr) -> Axis:
         """The argument on its value grid; refused without finite bounds, with the two ways to mend it."""

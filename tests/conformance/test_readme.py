@@ -66,6 +66,30 @@ def test_what_is_not_promised_is_said() -> None:
         assert word in section, word
 
 
+BOUNDARY = {
+    "README.md": ("in process there is no boundary", "against accidents", "one against analysts",
+                  "share what they cost together", "new versions of the data", "how long a query takes may",
+                  "put back together", "`dpsql ledger verify file --head count:hash`"),
+    "dpsql/help/owners.md": ("in process there is no boundary", "accidents:", "analysts: the data, the metadata, the ledger",
+                             "share what they cost together", "what grows with time", "with each new `version:`",
+                             "running times are not protected", "put back together",
+                             "`dpsql ledger verify file --head count:hash`"),
+    "dpsql/help/privacy.md": ("running time", "whoever runs python beside the data", "put their answers together",
+                              "grows with time"),
+    "dpsql/help/budget.md": ("share cost what they cost together", "put back together", "--head count:hash"),
+    "dpsql/help/python.md": ("in process there is no boundary",),
+    "dpsql/help/shell.md": ("--restricted", "accidents"),
+    "SECURITY.md": ("running time", "in dpsql's process", "share answers", "put back together", "against accidents"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", BOUNDARY)
+def test_where_the_boundary_of_an_analyst_is_is_said(path: str) -> None:
+    text = " ".join((ROOT / path).read_text(encoding="utf-8").replace("**", "").lower().split())
+    for words in BOUNDARY[path]:
+        assert words in text, words
+
+
 def test_the_required_python_is_the_one_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == ">=3.11" and "Python 3.11 or later" in README

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import product
 
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.errors import SqlError
 from dpsql.sql.functions.model import Domains
 
 RANGE_LIMIT = 2_000  # a range of whole numbers is listed up to here; beyond, its interval says as much
 PAIRS_LIMIT = 100_000
+WORK_LIMIT = 2_000_000  # of one statement; each takes 1 to 5 µs
+
+
+_counted: ContextVar[list[int] | None] = ContextVar("counted", default=None)
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """While one statement is planned: at most WORK_LIMIT values of key sets are gone through."""
+    token = _counted.set([0])
+    try:
+        yield
+    finally:
+        _counted.reset(token)
+
+
+def _count(values: int) -> None:
+    so_far = _counted.get()
+    if so_far is None:
+        return
+    so_far[0] += values
+    if so_far[0] > WORK_LIMIT:
+        raise SqlError(
+            f"the query needs more than {WORK_LIMIT:,} public keys to be worked out",
+            code=138,
+            why="What an expression makes of a column with public keys is worked out key by key, before the query runs.",
+            fix="Use fewer expressions over columns with long lists or wide ranges of keys.",
+        )
 
 
 class Inexact(Exception):
@@ -36,6 +67,7 @@ def mapped(rule: Callable[..., Atom], domains: Domains, *, nulls: bool = False) 
         size *= len(values)
     if size > (KEY_LIMIT if len(sets) == 1 else PAIRS_LIMIT):
         return None
+    _count(size)
     found: dict[Atom, None] = {}
     try:
         for row in product(*(values for values in sets if values is not None)):
@@ -52,6 +84,7 @@ def either(*domains: Domain) -> tuple[Atom, ...] | None:
         values = listed(domain)
         if values is None or len(found) + len(values) > KEY_LIMIT:
             return None
+        _count(len(values))
         found.update(dict.fromkeys(values))
     return tuple(found)
 

@@ -103,3 +103,19 @@ def test_values_keep_their_types_and_order(tmp_path: Path) -> None:
     assert [(str(n), t, str(d)) for n, t, d in rows] == [
         ("1.00", "a", "None"), ("2.50", "b", "2020-01-31"), ("-3.00", None, "None")
     ]  # fmt: skip
+
+
+def test_public_keys_are_not_worked_out_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """160 expressions over a million public keys: each key of each was gone through, for minutes. Here over 20 years, with a
+    smaller limit."""
+    monkeypatch.setattr("dpsql.sql.functions.sets.WORK_LIMIT", 100_000)
+    days = {"type": "date", "keys": {"from": "2000-01-01", "to": "2020-01-01"}}
+    table = {"unit": "u", "rows_per_unit": 1, "columns": {"u": "integer", "d": days}}
+    described = {"dataset": "keys", "unit": "u", "budget": {"epsilon": 1, "delta": 0}, "per_query": {"epsilon": 1},
+                 "tables": {"t": table}}  # fmt: skip
+    whens = " ".join(f"WHEN d + INTERVAL {i} DAY > DATE '2020-01-01' THEN {i}" for i in range(160))
+    with dpsql.connect(described, ledger=tmp_path / "keys.ledger") as connection:
+        connection.explain("SELECT date_trunc('month', d), COUNT(*) FROM t GROUP BY 1")  # one is what keys are for
+        with pytest.raises(dpsql.SqlError, match="100,000 public keys") as caught:
+            connection.explain(f"SELECT SUM(CASE {whens} END) FROM t")
+        assert caught.value.code == "DPSQL-138" and caught.value.line is not None
