@@ -229,7 +229,7 @@ class Sums:
         return self.names.setdefault(text, f"s{len(self.names)}")
 
     def count(self, j: int, *, all_rows: bool) -> str:
-        """Σ w over the rows that enter."""
+        """Σ w over the rows that enter: with weights, over all rows less those that do not, usually none."""
         weight, entered = self.weighing.names[j], "count(*)" if all_rows else f"count(p{j})"
         match self.kind:
             case "full":
@@ -237,7 +237,10 @@ class Sums:
             case "of units":
                 return self.of(f"sum({self._inner(entered)} * {weight})")
             case "of rows":
-                return self.of(f"sum({weight}){'' if all_rows else f' FILTER (WHERE p{j} IS NOT NULL)'}")
+                every = self.of(f"sum({weight})")
+                if all_rows:
+                    return every
+                return f"({every} - coalesce({self.of(f'sum({weight}) FILTER (WHERE p{j} IS NULL)')}, 0))"
 
     def sum(self, j: int, piece: str, largest: int) -> str:
         """Σ w·p."""
