@@ -5,6 +5,14 @@ that are units themselves; growth to 6·10^7 rows, with peak memory. The plain q
 (for rows that are units: by keys), with COUNT and SUM of doubles. Ours is everything the vault does for one query, in all
 its statements: it also cleans, puts values on a grid, chooses private keys, weighs rows, brings totals to the noise grid.
 Times are the fastest of the turns; on a busy machine the ratio of processor time (cpu) says more than that of the clock.
+
+Where rows are units, the plain query of 10^6 rows takes 1 to 4 ms out of a database or a frame, and two limits are the
+engine's own (DuckDB 2.0, two threads, processor time). A statement costs about 2 ms before it reads a row: 0.3 to parse it
+for the look that it is one SELECT, 1 to 1.5 to plan it (0.4 for the plain one), the rest for its thread, cursor and
+columns. And a sum of doubles is cheap: SUM(TRY_CAST(CASE WHEN x BETWEEN lo AND hi THEN x WHEN x < lo THEN lo
+WHEN NOT isnan(x) THEN hi ELSE x END * 2^k AS BIGINT)), the least that answers on every double, takes 2.2 times SUM(x) of a
+frame, 1.75 of a .duckdb file, 1.35 of Parquet. So without keys a
+frame's ratio is 3.3 at 10^6 rows and 2.5 at 5·10^6 (--single 5000000).
 """
 
 from __future__ import annotations

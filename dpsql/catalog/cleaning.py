@@ -25,10 +25,11 @@ def ends(column: ColumnSpec) -> tuple[int | None, int | None]:
 def clean_range(column: ColumnSpec) -> Range | None:
     """The Range of a column of a cleaned table, if its bounds say more than its type.
 
-    Lemma: it holds of every stored value. Proof: the scan's own SELECT prints, for a value v of the type, low if v < low,
-    else high if v > high, else v (plan/render/clean.kept), with these ends; so the result is one of low and high, or
-    between them. What is no value of the type is NULL: it is cast with TRY_CAST, decimals are looked at besides, and a CSV's
-    cells in a form of their own are brought into the type's by calls that cannot fail (plan/render/clean._written).
+    Lemma: it holds of every stored value. Proof: the scan's own SELECT prints, for a value v of the type, v if it is
+    between low and high, else low if v < low, else high if v > high, else v (plan/render/clean.kept), with these ends; so
+    the result is one of low and high, or between them. What is no value of the type is NULL: it is cast with TRY_CAST,
+    decimals are looked at besides, and a CSV's cells in a form of their own are brought into the type's by calls that
+    cannot fail (plan/render/clean._written).
     """
     if column.type.kind not in EXACT:
         return None

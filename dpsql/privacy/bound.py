@@ -62,7 +62,8 @@ def bound(
         _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
     )
     _limit_combinations(keys, draft)
-    refuse_lone_keys(keys, draft, catalog)
+    if not settings.exact:  # which shows all keys that occur
+        refuse_lone_keys(keys, draft, catalog)
     limit = _limit(keys, draft, settings)
     if is_single(Project(draft.input, (ids.field("", draft.private.unit.type),), (draft.private.unit,)), catalog):
         limit = _of_one_row(limit)

@@ -713,7 +713,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
         ((f"{P}.placed", unclamped), ("privacy.axes.Axes.axis", narrowed)),
         "by_replay of totals",
     ),
-    ("NULL is the lower bound", ((f"{P}.placed", text((" END", " ELSE -4 END"))),), "by_tiny_worlds"),
+    ("NULL is the lower bound", ((f"{P}.placed", text((" ELSE ", " WHEN TRUE THEN -4 ELSE "))),), "by_tiny_worlds"),
     ("units counted that do not enter", ((f"{S}._share", constant("1")),), "by_answers"),
     (
         "rows without a unit kept",
