@@ -137,7 +137,7 @@ def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:
             for m in _own(stage, privacy)
         ],
         "threshold": None if selection is None else float(selection.units),
-        "threshold_delta": None if selection is None else float(selection.delta),
+        "threshold_delta": float(sum(each.delta for each in stage.selections)) if stage.selections else None,
     }
 
 
@@ -183,7 +183,7 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     if len(stage.keys) > 1 and stage.public_keys:
         lines.append(f"  {stage.combinations:,} combinations of keys are released.")
     if stage.selection is not None:
-        lines += [f"  {line}" for line in _selection(stage.selection, privacy.unit)]
+        lines += [f"  {line}" for line in _selection(stage.selection, stage.selections, privacy.unit)]
     lines += [f"  {_choice_of_limit(choice, stage, privacy.unit)}" for choice in stage.choices]
     own = [m for m in _own(stage, privacy) if m.position is not None]
     for m, noised in zip(own, stage.noised, strict=True):
@@ -289,19 +289,21 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
-def _selection(selection: Selection, unit: str) -> list[str]:
+def _selection(last: Selection, rounds: tuple[Selection, ...], unit: str) -> list[str]:
     """From how many units on a key shows: of units with no other key, and of units with ten."""
-    who, alone = with_article(unit), float(selection.units)
-    line = f"Keys are released from about {alone:.0f} units on that have no other key"
-    if len(selection.votes) >= 10:
-        line += f", or {selection.at_least / selection.votes[9]:.0f} that have ten each"
-    line += f": {who} has one vote, split over its keys, and votes have {selection.draw.mechanism} noise."
+    who, alone = with_article(unit), float(last.units)
+    left = " left" if len(rounds) > 1 else ""
+    line = f"Keys are released from about {alone:.0f} units on that have no other key{left}"
+    if len(last.votes) >= 10:
+        line += f", or {last.at_least / last.votes[9]:.0f} that have ten each"
+    line += f": {who} has one vote, split over its keys, and votes have {last.draw.mechanism} noise."
     lines = [line]
-    if len(selection.votes) < 1024:
-        lines.append(f"{who.capitalize()} with more than {_counted(len(selection.votes), 'key')} does not vote.")
-    lines.append(
-        f"The probability that a key which one {unit} alone has is released is at most {float(selection.delta):.3g}."
-    )
+    if len(rounds) > 1:
+        common = f"from about {float(rounds[0].units):.0f} units on"
+        lines.append(f"Before that a first round finds common keys, {common}: they take no votes any more.")
+    lines.append(f"{who.capitalize()} with more than {_counted(len(last.votes), 'key')} does not vote.")
+    delta = float(sum(each.delta for each in rounds))
+    lines.append(f"The probability that a key which one {unit} alone has is released is at most {delta:.3g}.")
     return lines
 
 

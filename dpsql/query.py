@@ -38,9 +38,10 @@ from dpsql.release import (
     Noisy,
     all_keys,
     all_keys_of,
+    ready_with_keys,
     release,
-    released_keys,
     released_limits,
+    released_round,
     released_together,
 )
 from dpsql.result import Privacy, privacy_report
@@ -259,12 +260,22 @@ def _released(
 
 
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
+    """Its private keys are selected, in one or two rounds."""
     if stage.public_keys:
         return with_public_keys(stage)
-    kept = session.keeps_rows(stage)
-    query = selecting(stage, vault_relations(session, vault, stage), exact=exact, kept=kept)
-    votes = vault_run(session, stage, scratch, vault, query)
-    return all_keys_of(votes, stage) if exact else released_keys(votes, stage)
+    relations, kept = vault_relations(session, vault, stage), session.keeps_rows(stage)
+    if exact:
+        every = selecting(stage, relations, exact=True, kept=kept)
+        return all_keys_of(vault_run(session, stage, scratch, vault, every), stage)
+    found: list[Mapping[str, Array]] = []
+    before: Listed | None = None
+    for round_ in range(len(stage.selections)):
+        query = selecting(stage, relations, round_=round_, before=before, kept=kept)
+        found.append(released_round(vault_run(session, stage, scratch, vault, query), stage, round_))
+        ready = ready_with_keys(found, stage)
+        assert isinstance(ready.groups, Listed)
+        before = ready.groups
+    return ready
 
 
 def vault_totals(

@@ -63,7 +63,7 @@ def _stage(stage: NoisyStage) -> dict[str, object]:
         "choices": [_choice(choice, stage) for choice in stage.choices],
         "keys": [_key(key) for key in stage.keys],
         "threshold_units": None if selection is None else float(selection.units),
-        "delta_keys": None if selection is None else str(selection.delta),
+        "delta_keys": str(sum(each.delta for each in stage.selections)) if stage.selections else None,
         "min_units": stage.min_units,
     }
 
@@ -97,8 +97,8 @@ def _key(key: Key) -> dict[str, object]:
 
 def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
     """What a tight total is reckoned from, in integers of each draw's own grid."""
-    if stage.selection is not None:
-        yield _event(stage.selection.draw, one_number=False)
+    for selection in stage.selections:
+        yield _event(selection.draw, one_number=False)
     for choice in stage.choices:
         if choice.as_in is None:
             yield {"mechanism": choice.draw.mechanism, "epsilon": str(choice.draw.epsilon), "choices": 1}

@@ -20,7 +20,7 @@ from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.measurements import Choice, Counted, Histogram, TopGroups, shares
 from dpsql.plan.ready import AllRows, Listed, Ready
 from dpsql.plan.render.finish import column_names
-from dpsql.plan.stages import Chosen, Draw, NoisyStage
+from dpsql.plan.stages import Chosen, Draw, NoisyStage, Selection
 from dpsql.plan.transport import transported
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Question, VaultColumn, total
 from dpsql.privacy.auto import scores
@@ -68,19 +68,55 @@ class Noisy:
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-def released_keys(exact: Exact, stage: NoisyStage) -> Ready:
-    """The private keys whose noisy votes reach the threshold, in key order; at most 2^20, those with the most noisy votes.
-
-    The stage is ready then: its groups are public from here on.
-    """
+def released_round(exact: Exact, stage: NoisyStage, round_: int) -> Mapping[str, Array]:
+    """The private keys whose noisy votes reach the round's threshold; at most 2^20, those with the most noisy votes."""
     ((_, columns),) = answers_of(exact)
-    return _listed(columns, stage, _kept(columns, stage))
+    kept = _kept(columns, stage.selections[round_])
+    return {name: column[kept] for name, column in columns.items() if name != VOTES.name}
+
+
+def ready_with_keys(rounds: Sequence[Mapping[str, Array]], stage: NoisyStage) -> Ready:
+    """The stage with the keys of all rounds, in key order; at most 2^20, of the earlier rounds first. Its groups are public
+    from here on."""
+    found = rounds[0] if len(rounds) == 1 else _merged(rounds, stage)
+    return _listed(found, stage, np.arange(len(next(iter(found.values()))), dtype=np.int64))
+
+
+def _merged(rounds: Sequence[Mapping[str, Array]], stage: NoisyStage) -> Mapping[str, Array]:
+    names = list(rounds[0])
+    rows = [row for found in rounds for row in zip(*(np.ma.asarray(found[n]).tolist() for n in names), strict=True)]
+    rows = sorted(rows[:SELECTED_LIMIT], key=lambda row: _key_order(dict(zip(names, row, strict=True)), stage))
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return {name: _column(values, rounds[0][name]) for name, values in zip(names, columns, strict=True)}
+
+
+def _key_order(row: Mapping[str, Any], stage: NoisyStage) -> tuple[object, ...]:
+    """As render.keys.key_order: public keys in their order, others ascending, NULL last."""
+    found: list[object] = []
+    stride = stage.combinations
+    for i, key in enumerate(stage.keys):
+        if key.values is None:
+            value = row[f"k{i}"]
+            found.append((value is None, value))
+        else:
+            stride //= len(key.values)
+            found.append((row[GROUP.name] // stride) % len(key.values))
+    return tuple(found)
+
+
+def _column(values: Sequence[Any], like: Array) -> Array:
+    if like.dtype == object:
+        return np.array([*values, None], dtype=object)[:-1]
+    numbers = np.array([0 if value is None else value for value in values], dtype=np.int64)
+    missing = [value is None for value in values]
+    return np.ma.MaskedArray(numbers, mask=missing) if any(missing) else numbers
 
 
 def released_together(exact: Exact, stage: NoisyStage) -> tuple[Ready, Exact]:
     """The same, where totals were asked for beside the votes: and the totals of the keys that are released."""
     ((question, columns),) = answers_of(exact)
-    kept = _kept(columns, stage)
+    (selection,) = stage.selections
+    kept = _kept(columns, selection)
     totals = tuple(
         c for j in question.answers for i in range(len(stage.noised[j].draws)) for c in [total(j, i, exact=False)]
     )
@@ -89,10 +125,7 @@ def released_together(exact: Exact, stage: NoisyStage) -> tuple[Ready, Exact]:
     return _listed(columns, stage, kept), Exact(((asked, found),))
 
 
-def _kept(columns: Mapping[str, Array], stage: NoisyStage) -> Integers:
-    selection = stage.selection
-    if selection is None:
-        raise InternalError("private keys without a selection")
+def _kept(columns: Mapping[str, Array], selection: Selection) -> Integers:
     votes = add_noise(_integers(columns[VOTES.name]), selection.draw)
     kept = np.flatnonzero(votes >= selection.at_least)
     if len(kept) > SELECTED_LIMIT:

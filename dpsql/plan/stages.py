@@ -208,10 +208,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStage(Stage):
-    """noised: one for each measurement. selection: where keys are private."""
+    """noised: one for each measurement. selections: where keys are private, the rounds in which they are selected; in each,
+    units vote for those of their keys that were not released before."""
 
     noised: tuple[Noised, ...]
-    selection: Selection | None = None
+    selections: tuple[Selection, ...] = ()
+
+    @property
+    def selection(self) -> Selection | None:
+        """The last round: what rare keys need."""
+        return self.selections[-1] if self.selections else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,23 +45,26 @@ VOTE_BITS = 20
 VOTES = 1024  # a unit with more groups does not vote
 SELECTED_LIMIT = 2**20  # private keys that are released at most
 KEYS = "keys"
+TWO_ROUNDS = (Fraction(1, 5), Fraction(4, 5))  # what finds the common keys, and what then finds the rare ones
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that takes a share of ε: a measurement of a stage, or (None) the selection of its keys. norm: of votes."""
+    """Something that takes a share of ε: a measurement of a stage, or (None) the selection of its keys. norm, rounds: of its
+    votes."""
 
     stage: int
     position: int | None
     norm: Norm = 1
+    rounds: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """A selection's noise: votes are multiples of 2^-bits of a unit."""
+    """A selection's noise: votes are multiples of 2^-bits of a unit. One for each round."""
 
-    draw: Draw
-    bits: int
+    draws: tuple[Draw, ...]
+    bits: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def calibrated(
         share, stage = epsilon * weight, stages[part.stage]
         if part.position is None:
             votes[part] = _laplace_votes(share, epsilon)
-            rho += votes[part].draw.rho
+            rho += votes[part].draws[0].rho
             continue
         one = stage.measurements[part.position]
         if is_chosen(one):
@@ -216,7 +219,7 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
         scale = math.ceil(2**bits / share)
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
-            return Votes(draw, bits)
+            return Votes((draw,), (bits,))
     raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
@@ -296,15 +299,14 @@ def _gaussians(
 
 def _coordinates(part: Part, stages: Sequence[Stage]) -> int:
     if part.position is None:
-        return VOTES
+        return VOTES * part.rounds
     stage = stages[part.stage]
     one = stage.measurements[part.position]
     return cells(one, stage) * (one.degree + 1 if isinstance(one, RowMoments) else 1)
 
 
 def _is_fine(drawn: Noised | Votes) -> bool:
-    draws = (drawn.draw,) if isinstance(drawn, Votes) else drawn.draws
-    return all(draw.scale >= FINE_ENOUGH for draw in draws)
+    return all(draw.scale >= FINE_ENOUGH for draw in drawn.draws)
 
 
 def _name(part: Part, stages: Sequence[Stage]) -> str:
@@ -320,7 +322,7 @@ def _with_mu(
     for part, weight in weights.items():
         share = mu_squared * weight
         if part.position is None:
-            drawn = _gaussian_votes(share)
+            drawn = _gaussian_votes(share, part.rounds)
             if drawn is None:
                 return None
             found[part] = drawn
@@ -348,13 +350,21 @@ def _gaussian(reach: int, largest: int, count: int, share: Fraction) -> Draw | N
     return None
 
 
-def _gaussian_votes(share: Fraction) -> Votes | None:
-    """Votes in norm 2 are within 2^bits."""
-    for bits in range(VOTE_BITS, -1, -1):
-        scale = noise_grid.ceil_sqrt(Fraction(4**bits) / share)
-        if scale < noise_grid.GAUSSIAN_LIMIT:
-            return Votes(Draw(mechanism="gaussian", norm=2, reach=2**bits, scale=scale, rho=share / 2), bits)
-    return None
+def _gaussian_votes(share: Fraction, rounds: int) -> Votes | None:
+    """Votes in norm 2 are within 2^bits, in each round. Rounds divide μ²: together they are one Gaussian of that share."""
+    draws: list[Draw] = []
+    found: list[int] = []
+    for part in (Fraction(1),) if rounds == 1 else TWO_ROUNDS:
+        for bits in range(VOTE_BITS, -1, -1):
+            scale = noise_grid.ceil_sqrt(Fraction(4**bits) / (share * part))
+            if scale < noise_grid.GAUSSIAN_LIMIT:
+                rho = share * part / 2
+                draws.append(Draw(mechanism="gaussian", norm=2, reach=2**bits, scale=scale, rho=rho))
+                found.append(bits)
+                break
+        else:
+            return None
+    return Votes(tuple(draws), tuple(found))
 
 
 def _least_epsilon(

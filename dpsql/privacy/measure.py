@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
@@ -21,7 +21,7 @@ from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
 from dpsql.privacy.auto import with_shares
-from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, Votes, calibrated, half_width
+from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import with_prices, without_limits
@@ -39,10 +39,10 @@ def measure(
     """Noise for every measurement, the cost, and how ε is divided where the query says it."""
     if settings.exact:
         free = [without_limits(stage) for stage in stages]
-        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements], None) for s in free), Cost(), ()
+        return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements]) for s in free), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     if not drawn:
-        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements], None) for s in stages), Cost(), ()
+        return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements]) for s in stages), Cost(), ()
     epsilon = settings.epsilon
     if epsilon is None:
         raise Refused(
@@ -77,7 +77,10 @@ def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
     """What takes a share of ε: the selection of keys first, then what can change at all."""
     if stage.is_empty:
         return []
-    found = [] if stage.public_keys else [Part(i, None, _norm_of_votes(stage, settings))]
+    found: list[Part] = []
+    if not stage.public_keys:
+        norm = _norm_of_votes(stage, settings)
+        found.append(Part(i, None, norm, 2 if norm == 2 and _has_several_keys(stage) else 1))
     return found + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
 
 
@@ -88,6 +91,12 @@ def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
     if "groups" in stage.limit.auto:
         return 2
     return 1 if _voting(stage) <= FEW_GROUPS else 2
+
+
+def _has_several_keys(stage: Stage) -> bool:
+    """Whether units vote for more than a few keys: then a first round that finds the common ones leaves the others more of
+    each vote."""
+    return _voting(stage) > FEW_GROUPS and (stage.limit.rows.most > 1 or "rows" in stage.limit.auto)
 
 
 def _voting(stage: Stage) -> int:
@@ -154,15 +163,17 @@ def _with_noise(i: int, stage: Stage, way: Calibrated, selections: int) -> Noisy
     noised = [way.noised.get(Part(i, j)) or _quiet(one, NOTHING) for j, one in enumerate(stage.measurements)]
     found = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
     if found is None:
-        return _noisy(stage, noised, None)
+        return _noisy(stage, noised)
     part, drawn = found
     limit = VOTES if part.norm == 2 else _voting(stage)
-    return _noisy(stage, noised, selection(drawn, part.norm, limit, way.delta_keys / selections, stage.min_units))
+    delta = way.delta_keys / selections / part.rounds
+    rounds = zip(drawn.draws, drawn.bits, strict=True)
+    return _noisy(stage, noised, [selection(draw, bits, limit, delta, stage.min_units) for draw, bits in rounds])
 
 
-def _noisy(stage: Stage, noised: list[Noised], selected: Selection | None) -> NoisyStage:
+def _noisy(stage: Stage, noised: list[Noised], selected: Sequence[Selection] = ()) -> NoisyStage:
     fields = {f.name: getattr(stage, f.name) for f in dataclasses.fields(stage)}
-    return NoisyStage(**fields, noised=tuple(noised), selection=selected)
+    return NoisyStage(**fields, noised=tuple(noised), selections=tuple(selected))
 
 
 def _quiet(one: Measurement, draw: Draw) -> Noised:
@@ -170,7 +181,7 @@ def _quiet(one: Measurement, draw: Draw) -> Noised:
     return Noised(measurement=one, form=form, draws=(draw,) * (one.degree + 1 if isinstance(one, RowMoments) else 1))
 
 
-def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: int = 0) -> Selection:
+def selection(draw: Draw, bits: int, limit: int, delta: Fraction, min_units: int = 0) -> Selection:
     """Lemma: releasing the keys whose noisy votes are at least T adds at most δ, where T = max over t ≤ limit of
     W_t + z_t, W_t a vote of a unit with t groups and z_t the least m with P[X ≥ m] ≤ 1 − (1 − δ)^(1/t).
 
@@ -182,11 +193,14 @@ def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: 
     With min_units = k > 1 only keys of at least k voting units are candidates, and T is k − 1 whole votes higher: a key that
     the unit makes a candidate has k − 1 other units, whose votes are at most 2^bits each.
 
+    Rounds: what was released before is public, and the groups that a unit votes for now are a function of its rows and of
+    that; so each round is a selection of its own, and their δ's (and μ²'s) add up.
+
     Past 64 groups evaluated at t = 1, 2, 4, …: in between W_t is at most its left end's and z_t at most its right end's, a
     bound from above with few evaluations.
     """
-    weights, family = votes(drawn.bits, norm, limit), laplace if norm == 1 else gaussian
-    scale = drawn.draw.scale
+    weights, family = votes(bits, draw.norm, limit), laplace if draw.norm == 1 else gaussian
+    scale = draw.scale
 
     def beyond(t: int) -> int:
         found: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
@@ -198,10 +212,10 @@ def selection(drawn: Votes, norm: Norm, limit: int, delta: Fraction, min_units: 
         lefts = (2**i for i in range(limit.bit_length()))
         at_least = max(weights[t - 1] + beyond(min(2 * t - 1, limit)) for t in lefts)
     return Selection(
-        draw=drawn.draw,
-        bits=drawn.bits,
+        draw=draw,
+        bits=bits,
         votes=weights,
-        at_least=at_least + max(0, min_units - 1) * 2**drawn.bits,
+        at_least=at_least + max(0, min_units - 1) * 2**bits,
         delta=delta,
         min_units=min_units,
     )

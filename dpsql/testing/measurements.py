@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsql.errors import InternalError
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
-from dpsql.plan.ready import Ready, with_public_keys
+from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import together
@@ -98,11 +98,14 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
         votes = vault_run(
             session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
         )
-        named[KEYS] = _votes(votes)
+        named[_round(0)] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
         if at_once is not None:
             return _beside_votes(votes, stage, named, own)
     ready = own if ready is None else ready
+    for round_ in range(1, len(stage.selections)):
+        asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
+        named[_round(round_)] = _votes(vault_run(session, stage, scratch, vault, asked))
     if stage.unsettled:
         asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
         answered = answers_of(vault_run(session, stage, scratch, vault, asked))
@@ -115,6 +118,16 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
     return Run(Totals(groups, named), ready, exact)
+
+
+def _round(n: int) -> str:
+    return KEYS if n == 0 else f"{KEYS}, round {n + 1}"
+
+
+def _half(ready: Ready) -> Listed:
+    """Every second key, as if a first round had released these."""
+    assert isinstance(ready.groups, Listed)
+    return Listed({name: column[::2] for name, column in ready.groups.columns.items()}, (ready.groups.count + 1) // 2)
 
 
 def _own_choices(stage: NoisyStage) -> tuple[LimitChoice, ...]:
@@ -186,8 +199,8 @@ def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -
 
 def reaches(stage: NoisyStage) -> dict[str, Reach]:
     found: dict[str, Reach] = {}
-    if stage.selection is not None:
-        found[KEYS] = Reach(norm=stage.selection.draw.norm, squared=4**stage.selection.bits)
+    for n, selection in enumerate(stage.selections):
+        found[_round(n)] = Reach(norm=selection.draw.norm, squared=4**selection.bits)
     for choice in _own_choices(stage):  # a unit is above the first few limits: in one place of all
         if not stage.is_empty:
             found[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
@@ -211,13 +224,16 @@ def max_groups(stage: NoisyStage) -> int:
 def wrong_own_keys(stage: NoisyStage, full: Totals, without: Totals, keys: frozenset[Group]) -> str:
     """What is wrong with keys that are on one side alone, if anything is: with t of them, each has at most W_t votes (of
     min_units units the last one is theirs), and there are no more than a unit may vote for."""
-    selection = stage.selection
-    if selection is None or len(keys) > len(selection.votes):
+    if not stage.selections or len(keys) > len(stage.selections[0].votes):
         return f"{len(keys)} keys come and go with the unit"
-    most = selection.votes[len(keys) - 1] + max(0, selection.min_units - 1) * 2**selection.bits
-    votes = {**without.named[KEYS], **full.named[KEYS]}
-    above = [votes[key, 0] for key in keys if votes[key, 0] > most]
-    return f"a key of the unit alone has {max(above)} votes, with {len(keys)} such keys {most} may be" if above else ""
+    for n, selection in enumerate(stage.selections):
+        votes = {**without.named[_round(n)], **full.named[_round(n)]}
+        own = [key for key in keys if (key, 0) in votes]  # the others had been released before
+        most = selection.votes[len(own) - 1] + max(0, selection.min_units - 1) * 2**selection.bits if own else 0
+        above = [votes[key, 0] for key in own if votes[key, 0] > most]
+        if above:
+            return f"a key of the unit alone has {max(above)} votes, with {len(own)} such keys {most} may be"
+    return ""
 
 
 def size(before: Mapping[Cell, int], after: Mapping[Cell, int], norm: Literal[1, 2]) -> int:

@@ -95,7 +95,9 @@ def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals, salt
         failure = wrong_own_keys(stage, full, without, groups)
     for name, reach in declared.items():
         before, after = full.named[name], without.named[name]
-        if name == KEYS or full.by_key:  # keys of one side alone are withheld by the threshold, not hidden by the noise
+        if (
+            name.startswith(KEYS) or full.by_key
+        ):  # keys of one side alone are withheld by the threshold, not hidden by the noise
             alone = full.groups ^ without.groups
             before, after = ({cell: n for cell, n in side.items() if cell[0] not in alone} for side in (before, after))
         changes[name] = size(before, after, reach.norm)

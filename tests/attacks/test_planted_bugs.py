@@ -31,7 +31,7 @@ from dpsql.plan.measurements import (
     UnitTotal,
 )
 from dpsql.plan.render import keys as render_keys
-from dpsql.plan.stages import Draw, NoisyStage
+from dpsql.plan.stages import Draw, NoisyStage, Selection
 from dpsql.testing import Replayer, exact, physical
 from dpsql.testing.removal import Copies
 from tests.properties import test_tiny_worlds as tiny
@@ -178,24 +178,21 @@ def by_formulas() -> None:
                 for j, (one, form, draws) in enumerate((n.measurement, n.form, n.draws) for n in stage.noised)
                 for at, draw in enumerate(draws[:1] if form == "ends" else draws)
             ]
-            if stage.selection is not None:
-                used.append(2**stage.selection.bits / stage.selection.draw.scale)
+            used += [2**selection.bits / selection.draw.scale for selection in stage.selections]
             delta = float(DELTA)
             if norm == 1:
                 assert sum(used) <= epsilon * (1 + 1e-12)
                 assert sum(used) >= epsilon * 0.999
             else:
-                noise_delta = delta / 2 if stage.selection is not None else delta
+                noise_delta = delta / 2 if stage.selections else delta
                 assert curve(epsilon, math.hypot(*used)) <= noise_delta * (1 + 1e-6)
                 assert curve(epsilon, math.hypot(*used)) >= noise_delta * 0.9
-            if stage.selection is not None:
-                own_keys(stage, groups, norm, delta if norm == 1 else delta / 2)
+            for selection in stage.selections:
+                own_keys(selection, groups, norm, (delta if norm == 1 else delta / 2) / len(stage.selections))
 
 
-def own_keys(stage: NoisyStage, groups: int, norm: int, delta: float) -> None:
+def own_keys(found: Selection, groups: int, norm: int, delta: float) -> None:
     """None of the keys that one person alone holds shows, but with δ, however many there are."""
-    found = stage.selection
-    assert found is not None
     limit = groups if norm == 1 else 1024
     assert len(found.votes) == limit
     worst = 0.0

@@ -66,6 +66,28 @@ def test_every_public_key_is_drawn_at_the_plan_s_scale(monkeypatch: pytest.Monke
     assert drawn == [(mechanism, draw.scale, 5) for noised in stage.noised for draw in noised.draws]
 
 
+def test_keys_of_both_rounds_come_in_key_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a person may have several keys: the second is found in the first round; then the others are voted for, and the
+    first of them is found."""
+    far = 2**40
+    noise = iter([[-far, far, -far], [far, -far]])
+    asked: list[tuple[int, int]] = []
+
+    def drawn(t: int, n: int) -> np.ndarray:
+        asked.append((t, n))
+        return np.array(next(noise) if len(asked) <= 2 else [0] * n, dtype=np.int64)
+
+    monkeypatch.setattr("dpsql.release.discrete_gaussian", drawn)
+    several = {**CATALOG, "tables": {"t": {**CATALOG["tables"]["t"], "max_groups": 4}}}
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian') n, COUNT(*) FROM t GROUP BY n"
+    with dpsql.connect(several, source=SOURCE) as connection:
+        (stage,) = plan_of(connection._session, read(sql)).stages
+        rows = connection.execute(sql).fetchall()
+    first, last = stage.selections
+    assert asked[:2] == [(first.draw.scale, 3), (last.draw.scale, 2)]
+    assert [row[0] for row in rows] == ["a", "b"]
+
+
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_private_keys_stand_at_the_threshold(monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
     """At T the key is there, one step below it is not. All keys draw votes, those released draw the rest."""

@@ -33,6 +33,12 @@ class Joins:
         self.tables[table] = columns
         self.clauses.append(f"JOIN {self.of(table, columns)} ON {on}")
 
+    def leave_out(self, stage: NoisyStage, groups: Listed, relations: Relations) -> None:
+        """No row whose keys are among these."""
+        table = f"before_{stage.number}"
+        self.tables[table] = dict(groups.columns)
+        self.clauses.append(f"ANTI JOIN {table} ON {_among(stage, relations, table)}")
+
     def of(self, table: str, columns: Columns) -> str:
         if not self.single:
             return table
@@ -80,9 +86,13 @@ def _listed(stage: NoisyStage, groups: Listed, relations: Relations, joins: Join
     """The place of the row's keys among those that were released."""
     table = f"groups_{stage.number}"
     columns = {"ordinal": key_table((0,) * groups.count, BIGINT)["ordinal"], **groups.columns}
-    on = (_same(relations.expr(key.expr), key.field.type, f"{table}.k{i}") for i, key in enumerate(stage.keys))
-    joins.add(table, columns, " AND ".join(on))
+    joins.add(table, columns, _among(stage, relations, table))
     return f"{table}.ordinal"
+
+
+def _among(stage: NoisyStage, relations: Relations, table: str) -> str:
+    on = (_same(relations.expr(key.expr), key.field.type, f"{table}.k{i}") for i, key in enumerate(stage.keys))
+    return " AND ".join(on)
 
 
 def _position(i: int, key: Key, value: str, stage: int, joins: Joins, *, alone: bool) -> str:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsql.plan.ready import Listed
 from dpsql.plan.render.keys import Joins, key_order, private_keys, public_ordinal
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import NoisyStage
 from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultQuery
 
 
-def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, kept: bool = True) -> VaultQuery:
+def selecting(
+    stage: NoisyStage,
+    relations: Relations,
+    *,
+    round_: int = 0,
+    before: Listed | None = None,
+    exact: bool = False,
+    kept: bool = True,
+) -> VaultQuery:
     """Groups and their votes in key order: g where some keys are public, k<i> for each private one.
 
     Groups are told apart in the form they travel in, so what looks alike outside is one group inside. INNER joins: a unit
     with more groups than may vote has no votes. A group without any vote does not exist, nor one of fewer than min_units
-    units that vote. exact: all that occur.
+    units that vote. before: keys that an earlier round has released, for which nobody votes now. exact: all that occur.
     """
     tables: dict[str, Columns] = {}
     joins = Joins(tables, stage.source.single)
@@ -23,6 +32,8 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     ordinal = public_ordinal(stage, relations, joins)
     if ordinal:
         found.insert(0, (GROUP, f"CAST({ordinal} AS BIGINT)"))
+    if before is not None and before.count:
+        joins.leave_out(stage, before, relations)
     columns = tuple(column for column, _ in found)
     items = [f"{relations.expr(stage.source.unit)} AS u", *(f"{text} AS {column.name}" for column, text in found)]
     source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t{joins.text}"
@@ -33,7 +44,8 @@ def selecting(stage: NoisyStage, relations: Relations, *, exact: bool = False, k
     if exact:
         sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
         return VaultQuery(questions=(Question(sql=sql, columns=columns),), tables=tables)
-    steps, counted = _counted(stage, rows, [column.name for column in columns], tables, kept=kept)
+    votes = stage.selections[round_].votes
+    steps, counted = _counted(stage, votes, rows, [column.name for column in columns], tables, kept=kept)
     sql = f"{steps}SELECT {keys}, {SHOWN} FROM ({counted}) AS z WHERE {voted_for(stage)} ORDER BY {order}"
     return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
 
@@ -46,18 +58,23 @@ def voted_for(stage: NoisyStage) -> str:
 
 
 def _counted(
-    stage: NoisyStage, rows: str, names: list[str], tables: dict[str, Columns], *, kept: bool
+    stage: NoisyStage,
+    votes: tuple[int, ...],
+    rows: str,
+    names: list[str],
+    tables: dict[str, Columns],
+    *,
+    kept: bool,
 ) -> tuple[str, str]:
     """Steps, and SELECT of keys and votes.
 
     Where one row of a unit counts, most units are expected to have one: it is their group, any value of it the key, and
     only the others' rows need DISTINCT. (Which form is taken decides the time it takes, and nothing else.)
     """
-    assert stage.selection is not None
-    keys, full = ", ".join(names), stage.selection.votes[0]
+    keys, full = ", ".join(names), votes[0]
     if stage.source.single:
         return "", f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
-    sized = f"weights AS ({votes_of_pairs(stage, tables)})"
+    sized = f"weights AS ({votes_of_pairs(stage, votes, tables)})"
     if stage.limit.rows.most > 1 or stage.limit.auto:
         steps = f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), {sized} "
         return (
@@ -81,11 +98,10 @@ def _counted(
     )
 
 
-def votes_of_pairs(stage: NoisyStage, tables: dict[str, Columns]) -> str:
+def votes_of_pairs(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:
     """SELECT u and what it votes for each of its groups. pairs: a unit and one of its groups."""
-    assert stage.selection is not None
     table = f"votes_{stage.number}"
-    tables[table] = _votes(stage.selection.votes)
+    tables[table] = _votes(votes)
     sizes = "(SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes"
     return f"SELECT u, {table}.votes FROM {sizes} JOIN {table} ON sizes.n = {table}.groups"
 

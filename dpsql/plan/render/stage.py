@@ -361,7 +361,7 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
     one that counts.
     """
     parts = _row_parts(stage)
-    if stage.public_keys or stage.selection is None or stage.unsettled or not parts:
+    if stage.public_keys or len(stage.selections) != 1 or stage.unsettled or not parts:
         return None
     if not stage.source.single and stage.limit.rows.most != 1:
         return None
@@ -380,7 +380,10 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
     names = tuple(column.name for column in columns)
     keys = ", ".join(names)
     if ball is None:
-        steps, counted = [f"rows AS ({rows_})"], f"count(*) * {stage.selection.votes[0]} AS votes, count(*) AS units"
+        steps, counted = (
+            [f"rows AS ({rows_})"],
+            f"count(*) * {stage.selections[0].votes[0]} AS votes, count(*) AS units",
+        )
     else:
         steps = _each_unit(printer, ball, rows_, names, weighing, parts, votes=True)
         counted = "sum(votes) AS votes, sum(units) AS units"
@@ -437,10 +440,10 @@ def _each_unit(
     light, heavy = [f"{FULL} AS {name}" for name in names] + pieces, names + pieces
     own, none = [], []
     if votes:
-        assert printer.stage.selection is not None
-        own, none = [f"{printer.stage.selection.votes[0]} AS votes", "1 AS units"], ["0 AS votes", "0 AS units"]
+        (selection,) = printer.stage.selections
+        own, none = [f"{selection.votes[0]} AS votes", "1 AS units"], ["0 AS votes", "0 AS units"]
         steps.append(f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM several)")
-        steps.append(f"voting AS ({votes_of_pairs(printer.stage, printer.tables)})")
+        steps.append(f"voting AS ({votes_of_pairs(printer.stage, selection.votes, printer.tables)})")
     each = [
         f"SELECT {', '.join([keys, *own, *light])} FROM units WHERE n = 1",
         f"SELECT {', '.join([keys, *none, *heavy])} FROM {_weighed('several')}",

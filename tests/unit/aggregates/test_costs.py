@@ -32,13 +32,12 @@ def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
     assert cost.epsilon == 1  # type: ignore[attr-defined]
     by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
     own = [draw.epsilon for draw in by_name.values()]
-    if stage.selection is not None:
-        own.append(stage.selection.draw.epsilon)
+    own += [selection.draw.epsilon for selection in stage.selections]
     if mechanism == "laplace":
         assert sum(own) == 1
     chosen = [draw for draw in by_name.values() if draw.mechanism == "permute-and-flip"]
     assert len(chosen) == 3
-    levels = sum(map(shares, stage.measurements)) + (stage.selection is not None)
+    levels = sum(map(shares, stage.measurements)) + bool(stage.selections)
     assert by_name["quantiles 0.5, 0.9 of x"].epsilon == Fraction(2, levels)  # two rounds
     assert by_name["3 most frequent of i"].epsilon == Fraction(3, levels)
 
@@ -123,7 +122,7 @@ PARTS = {"permute-and-flip": 2, "exponential": 8}
 def rho_of_noise(stage: NoisyStage) -> Fraction:
     """What the noise of a stage costs, from reaches and scales alone: Δ²/(2σ²); (Δ/t)²/2 of Laplace noise, once for ends;
     ε²/8 or ε²/2 of choices."""
-    draws = [stage.selection.draw] if stage.selection is not None else []
+    draws = [selection.draw for selection in stage.selections]
     whole = Fraction(0)
     for noised in stage.noised:
         if noised.draw.mechanism in PARTS:

@@ -12,14 +12,14 @@ import pytest
 
 from dpsql.plan.balls import Norm
 from dpsql.plan.stages import Draw, Selection
-from dpsql.privacy.calibrate import VOTES, Votes
+from dpsql.privacy.calibrate import VOTES
 from dpsql.privacy.measure import selection
 from dpsql.privacy.sensitivity import votes
 
 
 def chosen(norm: Norm, scale: int, bits: int, limit: int, delta: str, min_units: int = 0) -> Selection:
     draw = Draw(mechanism="laplace" if norm == 1 else "gaussian", norm=norm, reach=2**bits, scale=scale)
-    return selection(Votes(draw, bits), norm, limit, Fraction(delta), min_units)
+    return selection(draw, bits, limit, Fraction(delta), min_units)
 
 
 @cache

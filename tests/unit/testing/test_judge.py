@@ -252,6 +252,8 @@ def test_keys_of_one_side_alone() -> None:
     with testing.Replayer(CATALOG, ROWS) as replayer:
         (private,) = replayer.plan("SELECT n, COUNT(x) FROM t GROUP BY n").stages
         (public,) = replayer.plan("SELECT k, COUNT(x) FROM t GROUP BY k").stages
+        options = "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed=9, max_groups_contributed=9)"
+        (several,) = replayer.plan(f"SELECT {options} n, COUNT(x) FROM t GROUP BY n").stages
     assert private.selection is not None
     votes = private.selection.votes
 
@@ -260,6 +262,19 @@ def test_keys_of_one_side_alone() -> None:
         named = {name: {} for name in reaches(stage)}
         here = Totals(frozenset(keys), {**named, "keys": {(key, 0): each for key in keys}})
         return testing.compare(1, stage, here, Totals(frozenset(), {**named, "keys": {}}))
+
+    def second(own: int, each: int) -> testing.Replayed:
+        """Of the keys that are on one side alone only some are left for the second round."""
+        keys = [(str(i),) for i in range(own + 1)]
+        named = {name: {} for name in reaches(several)}
+        left = {(key, 0): each for key in keys[:own]}
+        here = Totals(frozenset(keys), {**named, "keys, round 2": left})
+        return testing.compare(1, several, here, Totals(frozenset(), named))
+
+    rare = several.selections[1].votes
+    for own in (1, 3):
+        assert second(own, rare[own - 1]).holds
+        assert "votes" in second(own, rare[own - 1] + 1).failure
 
     for own in (1, 2, len(votes)):
         assert compared(private, own, votes[own - 1]).holds and compared(private, own, 1).changed_groups == own
