@@ -198,8 +198,8 @@ def table(lines: list[Line], scale: str) -> str:
 The unit is the customer: customers and orders are private, line items are found through their orders, the rest is public.
 Written by `python -m benchmarks tpch {scale} --write` on data of scale factor {scale}, ε = 1 and δ = 1e-7 for each query,
 with the limits of `tests/conformance/tpch/tpch.yaml`: rows of one customer that count, over all groups together, and groups
-in which one counts as one. {answered} of 22 are answered; with limits that do not bite these and query 3 equal DuckDB in exact
-mode (a test says so).
+in which one counts as one. {answered} of 22 are answered; with limits that do not bite these and query 3 equal DuckDB
+in exact mode (a test says so).
 
 *error* is the median, over the numbers that came out, of the distance from the true answer relative to it: noise, and what
 the limits leave out. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a

@@ -16,7 +16,7 @@ from dpsql.ir.nodes import Node, constant_rows
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
 from dpsql.plan.dialects import scratch as dialect
-from dpsql.plan.stages import ReleasePlan
+from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
@@ -34,6 +34,7 @@ from dpsql.sql.limits import INTERVALS_PARTS, LENGTH_LIMIT, SIZE_LIMIT
 from dpsql.sql.statement import Statement
 
 FAR = 10**8  # ids of a plan that is made again begin here
+FEW = 100  # units·ε: with fewer the data cannot choose well (privacy/auto.py)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
         bounded = with_top_k(bounded, final)
     way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
+    stages = tuple(_with_notes(stage, world.catalog, settings) for stage in stages)
     made = ReleasePlan(
         stages=stages,
         final=final,
@@ -83,6 +85,17 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
         split=split,
     )
     return made if settings.intervals is None or not stages else _wider(made, settings.intervals, ids)
+
+
+def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) -> NoisyStage:
+    if not stage.choices or catalog.units is None or settings.epsilon is None:
+        return stage
+    if catalog.units * settings.epsilon >= FEW:
+        return stage
+    few = f"for about {catalog.units:,} {catalog.unit}s at ε = {float(settings.epsilon):.6g}"
+    return dataclasses.replace(
+        stage, notes=(*stage.notes, f"{few} a declared limit does better than one the data choose")
+    )
 
 
 def _wider(narrow: ReleasePlan, level: Fraction, ids: Ids) -> ReleasePlan:

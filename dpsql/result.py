@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -181,6 +183,23 @@ class Privacy:
     repeated: bool = False
     exact: bool = False
     notes: tuple[str, ...] = ()
+
+    def swamped(self, names: Sequence[str], rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
+        """What to say of columns in which the noise is larger than the number, in some of these rows."""
+        if self.exact or not self.intervals:
+            return ()
+        often: Counter[str] = Counter()
+        for row in rows:
+            halves = self.intervals.of_row(row)
+            for name, value in zip(names, row, strict=True):
+                number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+                if number and name in halves and abs(float(value)) < halves[name]:  # type: ignore[arg-type]  # it is one
+                    often[name] += 1
+        return tuple(
+            f"the noise is larger than {name} in {count:,} of {len(rows):,} row{'s' if len(rows) > 1 else ''}: "
+            "group more coarsely, or raise ε"
+            for name, count in often.items()
+        )
 
     def __repr__(self) -> str:
         return str(self)

@@ -92,7 +92,7 @@ def _below(shown: Shown) -> list[str]:
     lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if intervals else ""))
     if privacy.threshold is not None:
         lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
-    return [*lines, *privacy.notes]
+    return [*lines, *privacy.swamped(shown.columns, shown.rows), *privacy.notes]
 
 
 def _cells(shown: Shown, row: Line) -> list[str]:

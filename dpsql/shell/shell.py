@@ -22,6 +22,7 @@ HAVE_A_QUERY = ("query", "create_table_as", "insert")
 FREE = ("explain", "show_budget", "show_tables", "describe", "set")
 NO_COST = CostReport(epsilon=0.0, delta=0.0)
 OURS = ("show_tables", "show_budget", "describe")  # where nothing is said, nothing needs to be shown
+TOLD_APART = 10_000  # of so many rows it is said in how many a column is mostly noise
 
 Ask = Callable[[str], bool]
 
@@ -66,13 +67,16 @@ class Shell:
     def _write(self, cursor: Any, kind: str) -> None:
         privacy = cursor.privacy
         count = cursor.rowcount
+        swamped: tuple[str, ...] = ()
         if cursor.description is not None:
             page = self.results.page(cursor, privacy, text=kind == "explain")
             self.results.write(without_nulls(page) if kind in OURS and self.results.chosen.for_people else page)
+            if privacy is not None and len(page.rows) <= TOLD_APART:
+                swamped = privacy.swamped(page.names, page.rows)
         if privacy is not None:
             self.last_privacy = privacy
         if not self.quiet:
-            for line in summary.lines(kind, count, privacy, self.left):
+            for line in summary.lines(kind, count, privacy, self.left, swamped):
                 hint(line)
             if cursor.description is not None and self.results.path is not None:
                 hint(f"written to {self.results.path}")

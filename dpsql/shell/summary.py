@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dpsql.result import CostReport, Privacy
@@ -12,8 +12,10 @@ MOST_COLUMNS = 6
 DONE = {"create_table": "table created", "drop_table": "table dropped", "set": "set"}
 
 
-def lines(kind: str, count: int, privacy: Privacy | None, left: CostReport) -> Iterator[str]:
-    """What to say after a statement of this kind."""
+def lines(
+    kind: str, count: int, privacy: Privacy | None, left: CostReport, swamped: Iterable[str] = ()
+) -> Iterator[str]:
+    """What to say after a statement of this kind. swamped: columns that are mostly noise."""
     if kind in DONE:
         yield DONE[kind]
         return
@@ -34,6 +36,10 @@ def lines(kind: str, count: int, privacy: Privacy | None, left: CostReport) -> I
         yield f"95 % of the time within: {_intervals(privacy)}"
     if privacy.threshold is not None:
         yield f"keys of fewer than about {privacy.threshold:.0f} {privacy.unit}s are withheld"
+    for limit in privacy.limits:
+        if limit.epsilon and limit.chosen is not None:
+            yield f"the data chose: {limit.of} of one {privacy.unit} up to {limit.chosen:,.10g}"
+    yield from swamped
     yield from privacy.notes
 
 
