@@ -21,7 +21,7 @@ from dpsql.plan.answers import answers
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.render.stage import statements
+from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import ReleasePlan
 from dpsql.query import check, in_text, plan_of, read
 from dpsql.session import Session
@@ -47,12 +47,14 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
 
     told: list[object] = [plan.cost]
     for stage in plan.stages:
-        relations, ready = vault_relations(session, vault), with_public_keys(stage)
+        relations, ready = vault_relations(session, vault, stage), with_public_keys(stage)
         queries = []
         if not stage.public_keys:
             queries.append(selecting(stage, relations))
             ready = Ready(stage=stage, groups=Listed({f"k{i}": np.zeros(0) for i in range(len(stage.keys))}, 0))
         queries.append(statements(ready, relations, salt=7, kept=session.keeps_rows(stage)))
+        at_once = together(stage, relations, kept=session.keeps_rows(stage))
+        queries += [] if at_once is None else [at_once]
         told += [[renamed(question.sql) for query in queries for question in query.questions]]
         told += [[(name, repr(columns)) for query in queries for name, columns in query.tables.items()]]
         told += [[key.values for key in stage.keys], stage.selection, stage.combinations]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsql.domain.types import BIGINT, Kind, Type
-from dpsql.errors import InternalError
 from dpsql.ir.expr import Expr, Literal
 from dpsql.plan.dialects.literals import fixed, literal, real
 from dpsql.plan.measurements import (
@@ -80,19 +79,24 @@ def placed(x: str, z: str, axis: Axis) -> str:
 def placed_real(x: str, axis: Axis) -> str:
     """A real's place on its axis: put between the ends as it is, then counted in steps.
 
-    Lemma: it is NULL or an integer from low to high, whatever x is, and it never fails. Proof: low·h and high·h are doubles
-    and 1/h is a power of two (both checked here), so by the first three branches the double that is multiplied is one of
-    them or between them, and its product is between low and high: multiplying by a power of two rounds, if at all, numbers
-    next to 0. Rounding to whole numbers keeps order and whole numbers. The last branch is reached by NULL and NaN alone
-    (which DuckDB sorts above every number), of which TRY_CAST makes NULL.
+    Lemma: it is NULL or an integer from low to high, whatever x is, and it never fails. Proof: where low·h and high·h are
+    doubles and 1/h is a power of two, by the first three branches the double that is multiplied is one of the ends or
+    between them, and its product is between low and high: multiplying by a power of two rounds, if at all, numbers next to
+    0. Rounding to whole numbers keeps order and whole numbers. The last branch is reached by NULL and NaN alone (which
+    DuckDB sorts above every number), of which TRY_CAST makes NULL. Else (ends past 2^53) by the three branches of integers;
+    multiplication of doubles answers always, and the cast is TRY_CAST.
     """
     low, high, steps = axis.low * axis.step, axis.high * axis.step, 1 / axis.step
+    bottom, by = real(float(low)), real(float(steps))
     if not _is_power_of_two(steps) or any(Fraction(float(number)) != number for number in (low, high, steps)):
-        raise InternalError("the ends of a real axis are no doubles")
+        z = f"TRY_CAST({x} * {by} AS BIGINT)"
+        return (
+            f"CASE WHEN {z} BETWEEN {axis.low} AND {axis.high} THEN {z} "
+            f"WHEN {x} < {bottom} THEN CAST({axis.low} AS BIGINT) WHEN NOT isnan({x}) THEN CAST({axis.high} AS BIGINT) END"
+        )
     return (
-        f"TRY_CAST(CASE WHEN {x} BETWEEN {real(float(low))} AND {real(float(high))} THEN {x} "
-        f"WHEN {x} < {real(float(low))} THEN {real(float(low))} WHEN NOT isnan({x}) THEN {real(float(high))} "
-        f"ELSE {x} END * {real(float(steps))} AS BIGINT)"
+        f"TRY_CAST(CASE WHEN {x} BETWEEN {bottom} AND {real(float(high))} THEN {x} "
+        f"WHEN {x} < {bottom} THEN {bottom} WHEN NOT isnan({x}) THEN {real(float(high))} ELSE {x} END * {by} AS BIGINT)"
     )
 
 
