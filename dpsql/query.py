@@ -8,19 +8,34 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpsql.accounting.account import Amount, Charge, Receipt
 from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
+from dpsql.auto_bounds import (
+    SHARE,
+    Bounds,
+    Column,
+    chosen_of,
+    columns_left_to_data,
+    ladder,
+    placeholders,
+    question,
+    recorded,
+    released_before,
+    with_bounds,
+)
 from dpsql.consistent import consistent
+from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InternalError
+from dpsql.errors import BudgetError, Error, InternalError, Refused
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
@@ -31,6 +46,7 @@ from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import World, plan, settled_plan
+from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
 from dpsql.record import chosen_record, release_record
 from dpsql.release import (
@@ -44,7 +60,7 @@ from dpsql.release import (
     released_round,
     released_together,
 )
-from dpsql.result import Privacy, privacy_report
+from dpsql.result import Privacy, cost_report, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
 from dpsql.sql.allow import allow
@@ -84,15 +100,58 @@ def read(text: str, parameters: Parameters = None) -> Statement:
     return statement
 
 
-def plan_of(session: Session, statement: Statement) -> ReleasePlan:
-    """Steps 3 to 7."""
-    world = World(
-        catalog=session.catalog,
-        user_tables=session.user_tables,
-        keys_of=session.keys_of(),
-        size_limit=session.size_limit,
-    )
-    return plan(statement, world, session.settings(statement))
+def plan_of(session: Session, statement: Statement, chosen: Bounds | None = None) -> ReleasePlan:
+    """Steps 3 to 7. Where bounds are left to the data: with those that are `chosen` for this query, or were released before,
+    else with wide ones, and the choices that have to come first."""
+    columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
+
+    def planned(bounds: Bounds, epsilon: Fraction | None) -> ReleasePlan:
+        world = World(
+            catalog=with_bounds(session.catalog, bounds),
+            user_tables=session.user_tables,
+            keys_of=session.keys_of(),
+            size_limit=session.size_limit,
+        )
+        return plan(statement, world, dataclasses.replace(settings, epsilon=epsilon))
+
+    if not columns:
+        return planned({}, settings.epsilon)
+    try:
+        return planned({}, settings.epsilon)
+    except Refused:
+        known: dict[Column, Interval] = {} if session.fresh(statement) or session.exact else released_bounds(session)
+        bounds = {**placeholders(session.catalog, columns), **known, **(chosen or {})}
+        found = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
+    needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
+    bounds = {column: bounds[column] for column in needed}
+    left = [column for column in needed if column not in known and column not in (chosen or {})]
+    if session.exact or settings.epsilon is None or not (left or chosen):
+        return found if session.exact else planned(bounds, settings.epsilon)
+    share = settings.epsilon * SHARE
+    before = tuple((column, _ladder(session, column, share / len(left))) for column in left)
+    shown = {**bounds, **placeholders(session.catalog, left, 1)}
+    return dataclasses.replace(planned(shown, settings.epsilon - share), before=before)
+
+
+def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bounds: Bounds) -> bool:
+    try:
+        planned(bounds, Fraction(1))
+    except Refused:
+        return True
+    return False
+
+
+def _ladder(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
+    world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
+    settings = QuerySettings(epsilon=epsilon, delta=Fraction(0), mechanism="laplace")
+    return ladder(plan(read(question(*column)), world, settings), column[1], epsilon)
+
+
+def released_bounds(session: Session) -> dict[Column, Interval]:
+    """Of the columns whose bounds are left to the data, those that were chosen before."""
+    released = session.released_limits()
+    found = {column: released_before(released, *column) for column in columns_left_to_data(session.catalog)}
+    return {column: bounds for column, bounds in found.items() if bounds is not None}
 
 
 def check(session: Session, found: ReleasePlan) -> ScratchSql:
@@ -107,6 +166,54 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
     found = plan_of(session, statement)
+    if found.before:
+        return _after_bounds(session, statement, found, query_id)
+    return _run_planned(session, statement, found, query_id)
+
+
+def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
+    """Bounds first, each a release of its own, then the query with them: only where the budget allows both."""
+    check(session, asked)
+    refused = _ledger(session).quote(asked.whole_cost, session.analyst)
+    if refused is not None:
+        raise refused
+    chosen = {column: _choose_bounds(session, *column, choice) for column, choice in asked.before}
+    found = plan_of(session, statement, chosen)
+    answer = _run_planned(session, statement, found, query_id)
+    if answer.privacy is None:
+        return answer
+    spent = sum((choice.cost for _, choice in asked.before), ZERO if answer.privacy.repeated else found.cost)
+    said = tuple(
+        f"the data chose bounds of {table}.{column}: {float(bounds.ends()[0]):,.10g} to {float(bounds.ends()[1]):,.10g}"
+        for (table, column), bounds in chosen.items()
+    )
+    notes = (*said, *answer.privacy.notes)
+    cost = cost_report(spent, found.accounting)
+    privacy = dataclasses.replace(answer.privacy, cost=cost, notes=notes, repeated=False)
+    return dataclasses.replace(answer, privacy=privacy)
+
+
+def _choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
+    """Steps 8 to 12 of a choice of bounds."""
+    scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
+    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    if receipt.repeats is not None:
+        (rows,) = decode(receipt.repeats)
+        return chosen_of(choice.stages[0], *_ends(rows))
+    ledger.running(receipt)
+    (rows,) = _releases(session, choice, scratch, vault)
+    scratch.drop(session.scratch)
+    bounds = chosen_of(choice.stages[0], *_ends(rows))
+    ledger.store(receipt, encode((rows,)), json.dumps({"limits": list(recorded(table, column, bounds))}))
+    return bounds
+
+
+def _ends(rows: Noisy) -> tuple[int, int]:
+    low, high = (int(column[0]) for column in rows.columns.values())
+    return low, high
+
+
+def _run_planned(session: Session, statement: Statement, found: ReleasePlan, query_id: str | None) -> Answer:
     scratch = check(session, found)
     if found.exact:
         noisies = _releases(session, found, scratch, session.vault()) if found.stages else ()
@@ -148,14 +255,14 @@ def would_charge(session: Session, statement: Statement) -> Cost:
     if found.exact or not needs_charge(found):
         return ZERO
     charge = _charge(session, found, check(session, found), None)
-    return found.cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
+    return found.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
 def refusal_now(session: Session, found: ReleasePlan, scratch: ScratchSql, *, fresh: bool) -> BudgetError | None:
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
     if found.exact or not needs_charge(found):
         return None
-    refused = _ledger(session).quote(found.cost, session.analyst)
+    refused = _ledger(session).quote(found.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
     charge = _charge(session, found, scratch, None)
