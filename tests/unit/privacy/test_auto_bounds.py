@@ -16,8 +16,9 @@ import dpsql
 from dpsql import testing
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import Choice
-from dpsql.query import check, plan_of, read
+from dpsql.query import check
 from dpsql.session import open_session
+from dpsql.session_plan import plan_of, read
 from dpsql.testing.measurements import reaches, run
 
 
