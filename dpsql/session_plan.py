@@ -17,6 +17,7 @@ from dpsql.auto_bounds import (
     released_before,
     with_bounds,
 )
+from dpsql.by_accuracy import least_epsilon
 from dpsql.domain.interval import Interval
 from dpsql.errors import Refused
 from dpsql.plan.stages import ReleasePlan
@@ -39,9 +40,26 @@ def read(text: str, parameters: Parameters = None) -> Statement:
 
 def plan_of(session: Session, statement: Statement, chosen: Bounds | None = None) -> ReleasePlan:
     """Steps 3 to 7. Where bounds are left to the data: with those that are `chosen` for this query, or were released before,
-    else with wide ones, and the choices that have to come first."""
+    else with wide ones, and the choices that have to come first. Where an accuracy is asked for, with the least ε for it."""
     columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
+    if settings.accuracy is not None and settings.epsilon is not None and not session.exact:
+        plain = dataclasses.replace(settings, accuracy=None)
 
+        def at(epsilon: Fraction) -> ReleasePlan:
+            return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), chosen)
+
+        enough = least_epsilon(at, settings.accuracy, settings.confidence, settings.epsilon)
+        settings = dataclasses.replace(plain, epsilon=enough)
+    return _planned(session, statement, columns, settings, chosen)
+
+
+def _planned(
+    session: Session,
+    statement: Statement,
+    columns: tuple[Column, ...],
+    settings: QuerySettings,
+    chosen: Bounds | None,
+) -> ReleasePlan:
     def planned(bounds: Bounds, epsilon: Fraction | None) -> ReleasePlan:
         world = World(
             catalog=with_bounds(session.catalog, bounds),
