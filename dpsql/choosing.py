@@ -13,10 +13,11 @@ from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
 from dpsql.mechanisms.choice import Chooser
 from dpsql.plan.balls import FULL
-from dpsql.plan.candidates import WORD, Candidates, Extreme, MostFrequent, Quantiles, Rule
+from dpsql.plan.candidates import WORD, Candidates, Ends, Extreme, MostFrequent, Quantiles, Rule
 from dpsql.plan.measurements import Choice, Counted, Histogram
 from dpsql.plan.stages import Draw
 from dpsql.plan.transport import transported
+from dpsql.privacy.auto import ladder_scores
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -49,6 +50,8 @@ def choose_all(cells: Cells, groups: Integers, one: Choice, draw: Draw) -> list[
     epsilon = draw.epsilon / one.question.levels
     parts = [_choose(weights, one, draw, epsilon) for weights in matrices(cells, groups, one.candidates)]
     chosen = np.concatenate(parts) if parts else np.zeros((0, len(one.answers)), dtype=np.int64)
+    if isinstance(one.question, Ends):
+        return [chosen[:, n] for n in range(len(one.answers))]
     return [_values(chosen[:, n], one) for n in range(len(one.answers))]
 
 
@@ -66,10 +69,28 @@ def _choose(weights: Integers, one: Choice, draw: Draw, epsilon: Fraction) -> In
             return order_statistics.choose_end(
                 weights, draw.rank, greatest=greatest, by=by, epsilon=epsilon, sensitivity=draw.reach
             )[:, np.newaxis]
+        case Ends() as ends:
+            return np.array([_ends(row, ends, draw, by, epsilon) for row in weights], dtype=np.int64)
         case MostFrequent(count=count):
             return order_statistics.choose_most(weights, count, by=by, epsilon=epsilon, sensitivity=draw.reach)
         case _:
             assert_never(one.question)
+
+
+def _ends(votes: Integers, ends: Ends, draw: Draw, by: Chooser, epsilon: Fraction) -> tuple[int, int]:
+    """The bounds, on the axis. Each side is a choice with all of ε.
+
+    Lemma: both together are ε-DP. Proof: a unit votes on one side only, so the other side's choice does not see it; on its
+    own side it raises some first numbers of units above the limits by one (privacy/auto.scores, whose lemma is the rest).
+    """
+    found: list[int] = []
+    places = len(ends.limits) + 1
+    for side in (votes[places:], votes[:places]):
+        above = [int(side[i + 1 :].sum()) // draw.reach for i in range(places - 1)]
+        scored = np.array([ladder_scores(above, epsilon)], dtype=np.int64)
+        at = order_statistics.choose_most(scored, 1, by=by, epsilon=epsilon, sensitivity=1)
+        found.append(ends.limits[int(at[0, 0])])
+    return -found[0], found[1]
 
 
 def chooser(draw: Draw) -> Chooser:
@@ -104,6 +125,11 @@ def _exactly(weights: Integers, one: Counted) -> list[str | None]:
     if isinstance(one, Histogram):
         return [str(int(w)) for w in weights]
     question = one.question
+    if isinstance(question, Ends):
+        places = len(question.limits) + 1
+        far = [max(np.flatnonzero(side), default=0) for side in (weights[places:], weights[:places])]
+        down, up = (question.limits[min(int(i), places - 2)] for i in far)
+        return [str(-down), str(up)]
     if isinstance(question, MostFrequent):
         order = np.argsort(-weights, kind="stable")[: question.count]
         return [_text(int(k), one) if weights[k] > 0 else None for k in order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
 from dpsql.ir.expr import Literal
 from dpsql.plan.balls import FULL
+from dpsql.plan.candidates import Ends
 from dpsql.plan.dialects.literals import literal
 from dpsql.plan.measurements import (
     Axis,
@@ -29,7 +31,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection, Share
-from dpsql.result import CostReport, MeasurementReport, Privacy, limit_value, privacy_report
+from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -78,14 +80,28 @@ class Explanation:
         if plan.split:
             lines.append(f"  ε is divided: {'; '.join(map(_share, plan.split))}.")
         lines += [f"  Note: {note}." for note in self.privacy.notes]
+        lines += [_bounds_first(*column, choice) for column, choice in plan.before]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
         return "\n".join(lines)
 
 
+def _bounds_first(table: str, column: str, choice: ReleasePlan) -> str:
+    draw, one = choice.stages[0].noised[0].draw, choice.stages[0].measurements[0]
+    assert isinstance(one, Choice) and isinstance(one.question, Ends) and one.axis is not None
+    first, last = (float(limit * one.axis.step) for limit in (one.question.limits[1], one.question.limits[-1]))
+    return (
+        f"The data choose the bounds of {table}.{column} first: 0, {first:,.6g}, twice that, … {last:,.6g} on either side, "
+        f"by {draw.mechanism} with ε = {float(draw.epsilon):.6g}. The noise below is that of ±{first:,.6g}, and grows."
+    )
+
+
 def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
-    return Explanation(plan=plan, privacy=privacy_report(plan), left=left, refused=refused)
+    whole = cost_report(plan.whole_cost, plan.accounting)
+    return Explanation(
+        plan=plan, privacy=dataclasses.replace(privacy_report(plan), cost=whole), left=left, refused=refused
+    )
 
 
 def _share(share: Share) -> str:

@@ -23,6 +23,7 @@ class Measurements:
 
     plan: ReleasePlan
     columns: Sequence[Mapping[int, Measured]]
+    level: Fraction
 
 
 def unnamed(plan: ReleasePlan) -> frozenset[int]:
@@ -33,9 +34,14 @@ def unnamed(plan: ReleasePlan) -> frozenset[int]:
 
 def intervals(plan: ReleasePlan) -> dict[str, float]:
     """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
+    return widths(plan, LEVEL)
+
+
+def widths(plan: ReleasePlan, level: Fraction) -> dict[str, float]:
+    """The same at any level."""
     found: dict[str, float] = {}
     left_out = unnamed(plan)
-    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages])
+    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], level)
     for f in plan.final.fields:
         width = None if f.id in left_out else _width(plan.final, f.id, measured)
         if width is not None:
@@ -79,7 +85,9 @@ def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Frac
     found = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
     if found is None or not isinstance(shown, Column):
         return None
-    return noise_width(found.answer, found.draws, LEVEL) + _runs(stage, measured.plan) * _rounded_to(stage, shown.id)
+    return noise_width(found.answer, found.draws, measured.level) + _runs(stage, measured.plan) * _rounded_to(
+        stage, shown.id
+    )
 
 
 def _runs(stage: NoisyStage, plan: ReleasePlan) -> int:

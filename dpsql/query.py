@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,7 +16,12 @@ from dpsql.accounting.account import Amount, Charge, Receipt
 from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
+from dpsql.auto_bounds import (
+    chosen_of,
+    recorded,
+)
 from dpsql.consistent import consistent
+from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
@@ -30,7 +35,7 @@ from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
-from dpsql.planner import World, plan, settled_plan
+from dpsql.planner import settled_plan
 from dpsql.privacy.settling import settled
 from dpsql.record import chosen_record, release_record
 from dpsql.release import (
@@ -44,16 +49,14 @@ from dpsql.release import (
     released_round,
     released_together,
 )
-from dpsql.result import Privacy, privacy_report
+from dpsql.result import Privacy, cost_report, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
-from dpsql.sql.allow import allow
-from dpsql.sql.parse import deep_stack, parse
+from dpsql.session_plan import plan_of
+from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
 from dpsql.stored import decode, encode
 from dpsql.vault_sql import vault_relations
-
-Parameters = Sequence[object] | Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,24 +80,6 @@ def in_text(text: str) -> Iterator[None]:
         raise error.in_text(text)  # noqa: B904 - the same error, one fact richer
 
 
-def read(text: str, parameters: Parameters = None) -> Statement:
-    """Steps 1 and 2."""
-    statement = parse(text, parameters)
-    allow(statement)
-    return statement
-
-
-def plan_of(session: Session, statement: Statement) -> ReleasePlan:
-    """Steps 3 to 7."""
-    world = World(
-        catalog=session.catalog,
-        user_tables=session.user_tables,
-        keys_of=session.keys_of(),
-        size_limit=session.size_limit,
-    )
-    return plan(statement, world, session.settings(statement))
-
-
 def check(session: Session, found: ReleasePlan) -> ScratchSql:
     """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
     sql = ScratchSql.of(session, found)
@@ -107,6 +92,54 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
     found = plan_of(session, statement)
+    if found.before:
+        return _after_bounds(session, statement, found, query_id)
+    return _run_planned(session, statement, found, query_id)
+
+
+def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
+    """Bounds first, each a release of its own, then the query with them: only where the budget allows both."""
+    check(session, asked)
+    refused = _ledger(session).quote(asked.whole_cost, session.analyst)
+    if refused is not None:
+        raise refused
+    chosen = {column: _choose_bounds(session, *column, choice) for column, choice in asked.before}
+    found = plan_of(session, statement, chosen)
+    answer = _run_planned(session, statement, found, query_id)
+    if answer.privacy is None:
+        return answer
+    spent = sum((choice.cost for _, choice in asked.before), ZERO if answer.privacy.repeated else found.cost)
+    said = tuple(
+        f"the data chose bounds of {table}.{column}: {float(bounds.ends()[0]):,.10g} to {float(bounds.ends()[1]):,.10g}"
+        for (table, column), bounds in chosen.items()
+    )
+    notes = (*said, *answer.privacy.notes)
+    cost = cost_report(spent, found.accounting)
+    privacy = dataclasses.replace(answer.privacy, cost=cost, notes=notes, repeated=False)
+    return dataclasses.replace(answer, privacy=privacy)
+
+
+def _choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
+    """Steps 8 to 12 of a choice of bounds."""
+    scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
+    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    if receipt.repeats is not None:
+        (rows,) = decode(receipt.repeats)
+        return chosen_of(choice.stages[0], *_ends(rows))
+    ledger.running(receipt)
+    (rows,) = _releases(session, choice, scratch, vault)
+    scratch.drop(session.scratch)
+    bounds = chosen_of(choice.stages[0], *_ends(rows))
+    ledger.store(receipt, encode((rows,)), json.dumps({"limits": list(recorded(table, column, bounds))}))
+    return bounds
+
+
+def _ends(rows: Noisy) -> tuple[int, int]:
+    low, high = (int(column[0]) for column in rows.columns.values())
+    return low, high
+
+
+def _run_planned(session: Session, statement: Statement, found: ReleasePlan, query_id: str | None) -> Answer:
     scratch = check(session, found)
     if found.exact:
         noisies = _releases(session, found, scratch, session.vault()) if found.stages else ()
@@ -148,14 +181,14 @@ def would_charge(session: Session, statement: Statement) -> Cost:
     if found.exact or not needs_charge(found):
         return ZERO
     charge = _charge(session, found, check(session, found), None)
-    return found.cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
+    return found.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
 def refusal_now(session: Session, found: ReleasePlan, scratch: ScratchSql, *, fresh: bool) -> BudgetError | None:
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
     if found.exact or not needs_charge(found):
         return None
-    refused = _ledger(session).quote(found.cost, session.analyst)
+    refused = _ledger(session).quote(found.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
     charge = _charge(session, found, scratch, None)

@@ -44,7 +44,7 @@ from dpsql.privacy.bound import tables_read
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.limits import SIZE_LIMIT
-from dpsql.sql.statement import Option, Statement, Weights
+from dpsql.sql.statement import Accuracy, Option, Statement, Weights
 from dpsql.table_sources import declared_source, overrides
 
 USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
@@ -119,6 +119,8 @@ class Session(Sealed):
             rows_in_group=rows_in_group,
             released=self.released_limits() if RELEASED in (rows, groups) else {},
             split=weights,
+            accuracy=_accuracy(said.get("accuracy")),
+            confidence=_fraction(said.get("confidence"), Fraction(95, 100)) or Fraction(95, 100),
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             proof=(shown := said.get("proof")) is not None and bool(shown.value),
@@ -442,6 +444,16 @@ def as_limit(option: Option | None, default: AskedLimit | None) -> AskedLimit | 
     if option is None or not isinstance(option.value, str):
         return default if option is None else _integer(option, None)
     return RELEASED if option.value == RELEASED else AUTO
+
+
+def _accuracy(option: Option | None) -> Accuracy | None:
+    match option.value if option is not None else None:
+        case Fraction() as one:
+            return one
+        case tuple() as pairs:
+            return tuple(pair for pair in pairs if isinstance(pair, tuple))
+        case _:
+            return None
 
 
 def _integer(option: Option | None, default: int | None) -> int | None:

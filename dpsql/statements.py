@@ -17,9 +17,10 @@ from dpsql.errors import InternalError, NotSupportedError
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, Parameters, check, in_text, left_of, plan_of, read, refusal_now, run_query, would_charge
+from dpsql.query import Answer, check, in_text, left_of, refusal_now, run_query, would_charge
 from dpsql.result import amount_report
 from dpsql.session import Session, as_limit
+from dpsql.session_plan import Parameters, plan_of, read
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.bind.scope import unknown_table

@@ -13,9 +13,10 @@ from dpsql.domain.facts import KEY_LIMIT, Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
 
-COLUMN_FIELDS = ("type", "keys", "lower", "upper", "like", "nullable", "unique", "format", "description")
+COLUMN_FIELDS = ("type", "keys", "lower", "upper", "bounds", "like", "nullable", "unique", "format", "description")
 
 LARGEST_LIKE = 10**15
+AUTO = "auto"
 
 Keys = tuple[Atom, ...]
 
@@ -75,6 +76,7 @@ def _long_form(reader: Reader, name: str, type_: Type, fields: Fields, form: For
         type=type_,
         description="" if description is None else reader.prose(description[1], "description") or "",
         interval=interval,
+        bounds_auto=_bounds_auto(reader, fields, type_),
         like=read_like(reader, fields, type_),
         keys=keys,
         keys_from=keys_from,
@@ -111,6 +113,22 @@ def read_interval(reader: Reader, fields: Fields, type_: Type) -> Interval:
         reader.problem(fields.at("lower"), "lower is above upper", "exchange them")
         return Interval()
     return interval
+
+
+def _bounds_auto(reader: Reader, fields: Fields, type_: Type) -> bool:
+    """bounds: auto, for a number without lower and upper: each query that needs them spends a part of its ε."""
+    entry = fields.entries.get("bounds")
+    if entry is None:
+        return False
+    if not isinstance(entry[1], Scalar) or entry[1].value != AUTO:
+        reader.problem(entry[0], "bounds can be auto", "write bounds: auto, or lower: and upper:")
+    elif not type_.is_numeric:
+        reader.problem(entry[0], f"bounds: auto is for numbers, not for {article(type_)}", "write lower: and upper:")
+    elif {"lower", "upper", "keys"} & fields.entries.keys():
+        reader.problem(entry[0], "bounds: auto stands beside bounds or keys", "remove one of them")
+    else:
+        return True
+    return False
 
 
 def read_like(reader: Reader, fields: Fields, type_: Type) -> Fraction | None:

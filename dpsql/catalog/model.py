@@ -47,6 +47,7 @@ class ColumnSpec:
     interval: Interval = EVERYTHING
     keys: tuple[Atom, ...] | None = None
     keys_from: tuple[str, str] | None = None
+    bounds_auto: bool = False
     like: Fraction | None = None
     nullable: bool = True
     unique: bool = False

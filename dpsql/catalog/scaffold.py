@@ -63,7 +63,7 @@ def _table(name: str, columns: Sequence[tuple[str, str]], source: str) -> Iterat
     yield "    unit: TODO             # the column that says whose row it is, never empty, the same in every table"
     for column in candidates:
         yield f"    # unit: {_quoted(column)}".rstrip() + "   # perhaps?"
-    yield "    rows_per_unit: TODO    # rows of one unit that count in a query, over all groups; nearly all stay within"
+    yield "    rows_per_unit: auto    # rows of one unit that count in a query; better a number that nearly all stay within"
     yield "    # groups_per_unit: 4   # groups of a query in which one unit counts as one; else as many as its rows"
 
 

@@ -150,6 +150,7 @@ def _column() -> Json:
         "keys": _said(keys, "public keys, all released: [a, b], {from: 1, to: 9} or {from: table.column}"),
         "lower": _said(BOUND, "values below become it"),
         "upper": _said(BOUND, "values above become it"),
+        "bounds": _said({"const": AUTO}, "each query that needs bounds of it spends a part of its ε on choosing them"),
         "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of it, where it has no bounds"),
         "nullable": _said(FLAG, "false: rows where it is NULL are dropped"),
         "unique": _said(FLAG, "no two rows share a value"),

@@ -20,9 +20,9 @@ from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit
-from dpsql.query import Parameters
 from dpsql.result import CostReport, amount_report, cost_report
 from dpsql.session import Session, open_session
+from dpsql.session_plan import Parameters
 from dpsql.sql import options
 from dpsql.statements import charge_of, explain, plan_text
 from dpsql.user_tables import load_frame

@@ -14,8 +14,9 @@ from dpsql.dbapi.served import Served
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
-from dpsql.query import Answer, Parameters
+from dpsql.query import Answer
 from dpsql.session import Session
+from dpsql.session_plan import Parameters
 from dpsql.statements import execute, execute_many
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from dpsql.aggregates import BY_NAME
 from dpsql.errors import Error, InterfaceError, Span, SqlError
-from dpsql.query import Parameters, in_text, read
+from dpsql.query import in_text
 from dpsql.session import Session
+from dpsql.session_plan import Parameters, read
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.lexical import tokenize

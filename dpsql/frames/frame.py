@@ -25,8 +25,8 @@ from dpsql.frames.result import Result
 from dpsql.frames.root import Root, from_keywords, from_metadata, joined
 from dpsql.frames.statistics import described
 from dpsql.frames.unseen import Unseen
-from dpsql.query import Parameters
 from dpsql.session import Session
+from dpsql.session_plan import Parameters
 from dpsql.sql.options import OPTIONS
 from dpsql.statements import execute, explain
 

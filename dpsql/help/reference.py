@@ -55,6 +55,10 @@ def settings() -> Iterator[str]:
     yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups together; if it has"
     yield "more, each counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are"
     yield "counted or sums are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
+    yield "`'auto'`: the data choose, for a part of ε, whatever is declared; `'released'`: what they chose for an earlier"
+    yield "query over the same tables, for nothing (refused where there was none)."
+    yield "`accuracy`: the least ε for which 95 % (`confidence`) of the intervals are no wider is found from the plan, up to"
+    yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums, with limits that are known beforehand."
     yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
     yield "rows of a unit count in all: so many for each group."
 

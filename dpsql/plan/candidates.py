@@ -56,7 +56,23 @@ class MostFrequent:
         return self.count
 
 
-Question = Quantiles | Extreme | MostFrequent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """Bounds of what units have: the least and the greatest, each a power of two times a typical size, or 0 where hardly
+    anybody is on that side. limits: places on the axis, ascending, the first of them 0.
+
+    A unit votes once, on the side of its value that is farthest from 0; candidates are the places of its vote: the first
+    limit it is not beyond (or one more) on the positive side, then the same on the negative.
+    """
+
+    limits: tuple[int, ...]
+
+    @property
+    def levels(self) -> int:
+        return 1
+
+
+Question = Quantiles | Extreme | MostFrequent | Ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,13 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal as OneOf
 from typing import assert_never
 
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field
 from dpsql.plan.balls import Per
-from dpsql.plan.candidates import Candidates, Question
+from dpsql.plan.candidates import Candidates, Ends, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +224,12 @@ Counted = Choice | Histogram  # per candidate
 Measurement = Summed | Counted | TopGroups
 
 
-def limited_by(one: Measurement) -> Per:
-    """What of a unit is limited: its rows, the groups in which it counts as one, or the sizes of its values."""
+def limited_by(one: Measurement) -> Per | OneOf["votes"]:
+    """What of a unit is limited: its rows, the groups in which it counts as one, or the sizes of its values; nothing where
+    it has one vote."""
     match one:
+        case Choice(question=Ends()):
+            return "votes"
         case RowTotal(within=within) if within is not None:
             return "values"
         case UnitTotal():

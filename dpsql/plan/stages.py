@@ -235,7 +235,8 @@ class ReleasePlan:
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
-    level: of these intervals, and narrow the same plan without them.
+    level: of these intervals, and narrow the same plan without them. before: columns (table, column) whose bounds have to be
+    chosen first, and the plans of these choices, which are releases of their own.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -251,6 +252,12 @@ class ReleasePlan:
     split: tuple[Share, ...] = ()
     level: Fraction | None = None
     narrow: ReleasePlan | None = None
+    before: tuple[tuple[tuple[str, str], ReleasePlan], ...] = ()
+
+    @property
+    def whole_cost(self) -> Cost:
+        """With the choices that come first."""
+        return sum((choice.cost for _, choice in self.before), self.cost)
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

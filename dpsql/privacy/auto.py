@@ -173,3 +173,9 @@ def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
     """Of each candidate, from how many units are above it. groups: a public number, by now."""
     tolerated = max(1, round(choice.tolerated * groups))
     return [-max(0, n - tolerated) - choice.step * i for i, n in enumerate(above)]
+
+
+def ladder_scores(above: Sequence[int], epsilon: Fraction) -> list[int]:
+    """The same for bounds of a column: above, how many units have a value beyond each candidate. A few are let be."""
+    tolerated, step = max(1, round(1 / epsilon)), math.ceil(2 / epsilon)
+    return [-max(0, n - tolerated) - step * i for i, n in enumerate(above)]

@@ -133,7 +133,7 @@ class Axes:
         shown, declared = self.describe(arg), self._declared(arg, unbounded=True)
         clamp = f"lamp it: {self._clamp(arg, '0', '100')}."
         if declared:
-            fix = f"Add `lower:` and `upper:` to {' and '.join(declared)} in the metadata, or c{clamp}"
+            fix = f"Add `lower:` and `upper:`, or `bounds: auto`, to {' and '.join(declared)} in the metadata, or c{clamp}"
         else:
             fix = f"It is computed, so no bounds can be declared for it. C{clamp}"
         column = isinstance(arg, Column) and arg.name

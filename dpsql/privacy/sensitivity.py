@@ -23,6 +23,7 @@ from dpsql.plan.measurements import (
     RowTotal,
     TopGroups,
     UnitTotal,
+    limited_by,
     most,
 )
 from dpsql.plan.stages import Form, Limit, Stage
@@ -160,10 +161,12 @@ def score_reach(one: Choice | TopGroups, stage: Stage) -> int:
 
     Choice: a unit's weights over all groups' candidates add up to at most T·2^20 (the ball of rows, p = 1). With a rate of
     ε/(2·T·2^20) a group in which it has weight d moves by at most d, which costs ε·d/(T·2^20) there; over all groups ε.
+    Ends: a unit is counted in one place of all, so it moves the number of units above a limit by one weight at most, and
+    only on one side.
     TopGroups: a count of units moves each score by at most one weight, a count of rows by at most T·2^20, all in one
     direction.
     """
-    if isinstance(one, TopGroups) and one.per == "groups":
+    if limited_by(one) == "votes" or (isinstance(one, TopGroups) and one.per == "groups"):
         return FULL
     return stage.limit.rows.ball(1).reach(1)
 

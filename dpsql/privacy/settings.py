@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal as OneOf
 
-from dpsql.sql.statement import Weights
+from dpsql.sql.statement import Accuracy, Weights
 
 MechanismChoice = OneOf["auto", "laplace", "gaussian"]
 AUTO: OneOf["auto"] = "auto"
@@ -24,6 +24,7 @@ class QuerySettings:
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
     proof: EXPLAIN shows the whole proof of isolation.
+    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -34,6 +35,8 @@ class QuerySettings:
     rows_in_group: int | None = None
     released: Released = field(default_factory=lambda: MappingProxyType({}))
     split: Weights | None = None
+    accuracy: Accuracy | None = None
+    confidence: Fraction = Fraction(95, 100)
     top_k: bool = False
     intervals: Fraction | None = None
     proof: bool = False

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
-from dpsql.query import read
 from dpsql.result import CostReport, Privacy
+from dpsql.session_plan import read
 from dpsql.shell import summary
 from dpsql.shell.output import Page
 from dpsql.shell.results import Results

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
-from dpsql.sql.statement import Option, OptionValue, Weights
+from dpsql.sql.statement import Accuracy, Option, OptionValue, Weights
 
 # Beyond these a value is a slip of the pen: noise scales and exact fractions stay of a sane size.
 EPSILON_RANGE = (Fraction(1, 10**9), Fraction(10**6))
@@ -131,6 +131,15 @@ def _split(raw: Raw) -> Weights | None:
     return named if len(named) == len(raw) == distinct else None
 
 
+def _accuracy(raw: Raw) -> Accuracy | None:
+    """One half-width for all columns, or one for each that is named."""
+    if not isinstance(raw, tuple):
+        return _weight(raw)
+    found = _split(raw)
+    named = tuple(item for item in found or () if isinstance(item, tuple))
+    return named if named else None
+
+
 _SPECS = (
     OptionSpec(name="epsilon", takes="a number from 1e-9 to 1e6", example="epsilon = 0.5", check=_epsilon),
     OptionSpec(
@@ -166,6 +175,16 @@ _SPECS = (
         example="split = (n => 2, total => 1) or split = (2, 1)",
         check=_split,
         settable=False,
+    ),
+    OptionSpec(
+        name="accuracy",
+        takes="how near numbers shall be: one half-width, or one for each column by its name",
+        example="accuracy = (n => 50, total => 1000) or accuracy = 50",
+        check=_accuracy,
+        settable=False,
+    ),
+    OptionSpec(
+        name="confidence", takes="a level between 0 and 1", example="confidence = 0.99", check=_level, settable=False
     ),
     OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
     OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),

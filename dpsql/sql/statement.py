@@ -28,8 +28,9 @@ StatementKind = Literal[
     "drop_table",
 ]
 
-# Numbers are exact. split is a tuple of weights, or of (output name, weight) pairs.
+# Numbers are exact. split is a tuple of weights, or of (output name, weight) pairs; accuracy one half-width, or such pairs.
 Weights = tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
+Accuracy = Fraction | tuple[tuple[str, Fraction], ...]
 OptionValue = Fraction | int | str | bool | Weights
 
 ParameterValue = bool | int | float | Decimal | Fraction | str | date | datetime | None

@@ -28,10 +28,11 @@ from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
 from dpsql.privacy.calibrate import KEYS
-from dpsql.query import Parameters, check, in_text, plan_of, read
+from dpsql.query import check, in_text
 from dpsql.release import Noisy, release
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session, open_session
+from dpsql.session_plan import Parameters, plan_of, read
 from dpsql.sql.statement import Statement
 from dpsql.testing.measurements import (
     Reach,

@@ -19,7 +19,8 @@ import pytest
 
 import dpsql
 from dpsql import testing
-from dpsql.query import check, in_text, read
+from dpsql.query import check, in_text
+from dpsql.session_plan import read
 from tests.cases import clinic
 
 FOLDER = Path(__file__).parent / "sql"

@@ -11,8 +11,8 @@ from dpsql.ir.nodes import Node, Project
 from dpsql.plan.cut import Draft, cut
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.track import track_statement
-from dpsql.query import read
 from dpsql.session import Session
+from dpsql.session_plan import read
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 

@@ -23,8 +23,9 @@ from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import check, in_text, plan_of, read
+from dpsql.query import check, in_text
 from dpsql.session import Session
+from dpsql.session_plan import plan_of, read
 from dpsql.vault_sql import vault_relations
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world

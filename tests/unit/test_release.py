@@ -11,7 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.plan.stages import NoisyStage
-from dpsql.query import plan_of, read
+from dpsql.session_plan import plan_of, read
 
 CATALOG: dict[str, Any] = {
     "dataset": "release",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from dpsql.plan.balls import FULL, Ball, Norm
-from dpsql.plan.candidates import WORD, Candidates
+from dpsql.plan.candidates import WORD, Candidates, Ends
 from dpsql.plan.measurements import (
     Axis,
     Choice,
@@ -534,8 +534,29 @@ def _capped(steps: list[str], source: str, by: tuple[str, ...], at_most: int, va
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
+def _ends(printer: Printer, j: int, one: Choice, question: Ends) -> Question:
+    """How many units vote for each place: one vote each, by its value that is farthest from 0."""
+    places = len(question.limits) + 1
+
+    def place(size: str) -> str:
+        cases = " ".join(f"WHEN {size} <= {huge(limit)} THEN {i}" for i, limit in enumerate(question.limits))
+        return f"CASE {cases} ELSE {places - 1} END"
+
+    sizes = f"SELECT greatest(max(p{j}), 0) AS up, greatest(-min(p{j}), 0) AS down FROM rows"
+    sizes += f" WHERE p{j} IS NOT NULL GROUP BY u"
+    voted = f"CASE WHEN up >= down THEN {place('up')} ELSE {places} + {place('down')} END"
+    sql = (
+        f"WITH rows AS ({printer.rows(((j, one),))}), sizes AS ({sizes}) "
+        f"SELECT CAST(0 AS BIGINT) AS g, CAST({voted} AS BIGINT) AS v, "
+        f"CAST(least(CAST(count(*) AS HUGEINT) * {FULL}, {LARGEST}) AS BIGINT) AS w FROM sizes GROUP BY v"
+    )
+    return Question(sql=sql, columns=(GROUP, CANDIDATE, WEIGHT), answers=(j,))
+
+
 def _candidates(printer: Printer, j: int, one: Counted, draw: Draw) -> Question:
     """Σ w of the rows nearest to each candidate."""
+    if isinstance(one, Choice) and isinstance(one.question, Ends):
+        return _ends(printer, j, one, one.question)
     candidates, source, extra = one.candidates, "every", []
     if candidates.values is None:
         assert one.axis is not None

@@ -62,7 +62,8 @@ def _ranges(node: Scan, spec: TableSpec) -> dict[int, Range]:
 def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
     declared = spec.column(column)
     assert declared is not None
-    keys, because = declared.keys, f"declared for {spec.name}.{declared.name}"
+    how = "chosen by the data" if declared.bounds_auto else "declared"
+    keys, because = declared.keys, f"{how} for {spec.name}.{declared.name}"
     if declared.keys_from is not None:
         keys = tuple(key for key in context.keys_of[_spelled(declared.keys_from, context)] if key is not None)
         because = f"the values of {'.'.join(declared.keys_from)}"

@@ -1,8 +1,8 @@
 -- title: no bounds
-SELECT SUM(visit_id) FROM visits
+SELECT AVG(visit_id) FROM visits
 ----
 DPSQL-103  column "visit_id" has no bounds
-  SELECT SUM(visit_id) FROM visits          (line 1, column 12)
+  SELECT AVG(visit_id) FROM visits          (line 1, column 12)
              ^^^^^^^^
 A sum or average needs to know how much one row can add.
 Add `lower:` and `upper:` to visits.visit_id in the metadata, or clamp it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.

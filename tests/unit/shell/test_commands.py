@@ -253,7 +253,6 @@ def test_init_writes_what_check_reads_once_the_todos_are_done(run: Run, here: Pa
     assert run("check", "exam.yaml").code == Exit.METADATA
     text = (here / "exam.yaml").read_text()
     text = text.replace("budget: {epsilon: TODO, delta: TODO}", "budget: {epsilon: 10, delta: 0}")
-    text = text.replace("rows_per_unit: TODO", "rows_per_unit: 1")
     text = text.replace("    unit: TODO", "    unit: student_id").replace("TODO", "x")
     (here / "exam.yaml").write_text(text)
     assert run("check", "exam.yaml", "--source").code == Exit.OK

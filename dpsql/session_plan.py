@@ -1,0 +1,109 @@
+"""Steps 3 to 7 for a session: a statement's plan, with what its catalog leaves to the data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from dpsql.auto_bounds import (
+    SHARE,
+    Bounds,
+    Column,
+    columns_left_to_data,
+    ladder,
+    placeholders,
+    question,
+    released_before,
+    with_bounds,
+)
+from dpsql.by_accuracy import least_epsilon
+from dpsql.domain.interval import Interval
+from dpsql.errors import Refused
+from dpsql.plan.stages import ReleasePlan
+from dpsql.planner import World, plan
+from dpsql.privacy.settings import QuerySettings
+from dpsql.session import Session
+from dpsql.sql.allow import allow
+from dpsql.sql.parse import parse
+from dpsql.sql.statement import Statement
+
+Parameters = Sequence[object] | Mapping[str, object] | None
+
+
+def read(text: str, parameters: Parameters = None) -> Statement:
+    """Steps 1 and 2."""
+    statement = parse(text, parameters)
+    allow(statement)
+    return statement
+
+
+def plan_of(session: Session, statement: Statement, chosen: Bounds | None = None) -> ReleasePlan:
+    """Steps 3 to 7. Where bounds are left to the data: with those that are `chosen` for this query, or were released before,
+    else with wide ones, and the choices that have to come first. Where an accuracy is asked for, with the least ε for it."""
+    columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
+    if settings.accuracy is not None and settings.epsilon is not None and not session.exact:
+        plain = dataclasses.replace(settings, accuracy=None)
+
+        def at(epsilon: Fraction) -> ReleasePlan:
+            return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), chosen)
+
+        enough = least_epsilon(at, settings.accuracy, settings.confidence, settings.epsilon)
+        settings = dataclasses.replace(plain, epsilon=enough)
+    return _planned(session, statement, columns, settings, chosen)
+
+
+def _planned(
+    session: Session,
+    statement: Statement,
+    columns: tuple[Column, ...],
+    settings: QuerySettings,
+    chosen: Bounds | None,
+) -> ReleasePlan:
+    def planned(bounds: Bounds, epsilon: Fraction | None) -> ReleasePlan:
+        world = World(
+            catalog=with_bounds(session.catalog, bounds),
+            user_tables=session.user_tables,
+            keys_of=session.keys_of(),
+            size_limit=session.size_limit,
+        )
+        return plan(statement, world, dataclasses.replace(settings, epsilon=epsilon))
+
+    if not columns:
+        return planned({}, settings.epsilon)
+    try:
+        return planned({}, settings.epsilon)
+    except Refused:
+        known: dict[Column, Interval] = {} if session.fresh(statement) or session.exact else released_bounds(session)
+        bounds = {**placeholders(session.catalog, columns), **known, **(chosen or {})}
+        found = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
+    needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
+    bounds = {column: bounds[column] for column in needed}
+    left = [column for column in needed if column not in known and column not in (chosen or {})]
+    if session.exact or settings.epsilon is None or not (left or chosen):
+        return found if session.exact else planned(bounds, settings.epsilon)
+    share = settings.epsilon * SHARE
+    before = tuple((column, _ladder(session, column, share / len(left))) for column in left)
+    shown = {**bounds, **placeholders(session.catalog, left, 1)}
+    return dataclasses.replace(planned(shown, settings.epsilon - share), before=before)
+
+
+def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bounds: Bounds) -> bool:
+    try:
+        planned(bounds, Fraction(1))
+    except Refused:
+        return True
+    return False
+
+
+def _ladder(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
+    world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
+    settings = QuerySettings(epsilon=epsilon, delta=Fraction(0), mechanism="laplace")
+    return ladder(plan(read(question(*column)), world, settings), column[1], epsilon)
+
+
+def released_bounds(session: Session) -> dict[Column, Interval]:
+    """Of the columns whose bounds are left to the data, those that were chosen before."""
+    released = session.released_limits()
+    found = {column: released_before(released, *column) for column in columns_left_to_data(session.catalog)}
+    return {column: bounds for column, bounds in found.items() if bounds is not None}

@@ -1,0 +1,197 @@
+"""Bounds that are left to the data: what they cost, what they are, and that one unit is one vote."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsql
+from dpsql import testing
+from dpsql.plan.balls import FULL
+from dpsql.plan.measurements import Choice
+from dpsql.query import check
+from dpsql.session import open_session
+from dpsql.session_plan import plan_of, read
+from dpsql.testing.measurements import reaches, run
+
+
+def catalog(dataset: str = "bounds", **columns: Any) -> dict[str, Any]:
+    own = {
+        "x": {"type": "real", "bounds": "auto", "like": 10},
+        "d": {"type": "decimal(10, 2)", "bounds": "auto", "like": 1},
+        "i": {"type": "integer", "bounds": "auto"},
+    }
+    return {
+        "dataset": dataset,
+        "version": "1",
+        "budget": {"epsilon": 1000},
+        "unit": "person",
+        "tables": {"t": {"unit": "person", "rows_per_unit": 4, "columns": {"person": "integer", **own, **columns}}},
+    }
+
+
+def rows(people: int = 4000) -> pd.DataFrame:
+    draw = np.random.default_rng(3)
+    person = np.repeat(np.arange(people), draw.integers(1, 5, people))
+    count = len(person)
+    return pd.DataFrame(
+        {
+            "person": person,
+            "x": draw.uniform(0, 300, count),
+            "d": draw.uniform(-7, 0, count).round(2),
+            "i": draw.integers(-900, 900, count),
+        }
+    )
+
+
+def connected(dataset: str, **more: Any) -> dpsql.Connection[Any]:
+    return dpsql.connect(catalog(dataset), source={"t": rows()}, epsilon=1, **more)
+
+
+def test_bounds_are_chosen_first_and_the_query_costs_what_was_asked() -> None:
+    with connected("first") as connection:
+        cursor = connection.execute("SELECT AVG(x), AVG(d), AVG(i) FROM t")
+        x, d, i = cursor.fetchone()
+        data = rows()
+        assert x == pytest.approx(data["x"].mean(), rel=0.1)
+        assert d == pytest.approx(data["d"].mean(), rel=0.1)
+        assert i == pytest.approx(data["i"].mean(), abs=60)
+        assert cursor.privacy.cost.epsilon == connection.budget.spent.epsilon == 1
+        said = [note for note in cursor.privacy.notes if note.startswith("the data chose bounds")]
+        assert [note.split(":")[0][-3:] for note in said] == ["t.x", "t.d", "t.i"]
+
+
+def test_chosen_bounds_are_free_from_then_on() -> None:
+    with connected("later") as connection:
+        connection.execute("SELECT AVG(x) FROM t")
+        cursor = connection.execute("SELECT VAR_POP(x) FROM t")
+        assert not any("bounds" in note for note in cursor.privacy.notes)
+        assert sum(m.epsilon for m in cursor.privacy.measurements) == 1
+        chosen = connection.execute(
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh = true) AVG(x) FROM t"
+        ).privacy.notes
+        assert any("bounds of t.x" in note for note in chosen)  # new noise is new bounds
+
+
+def test_a_query_that_needs_no_bounds_chooses_none() -> None:
+    with connected("none") as connection:
+        for sql in ("COUNT(x)", "SUM(x)", "AVG(LEAST(GREATEST(x, 0), 5))", "COUNT(*)"):
+            assert connection.explain(f"SELECT {sql} FROM t").plan.before == ()
+        before = connection.explain("SELECT AVG(x), SUM(i) FROM t WHERE d BETWEEN 0 AND 1").plan.before
+        assert [column for column, _ in before] == [("t", "x")]
+
+
+def test_the_budget_is_asked_for_both_before_either() -> None:
+    small = catalog("small")
+    small["budget"] = {"epsilon": 0.95}
+    with dpsql.connect(small, source={"t": rows()}, epsilon=1) as connection:
+        with pytest.raises(dpsql.BudgetError):
+            connection.execute("SELECT AVG(x) FROM t")
+        assert connection.budget.spent.epsilon == 0
+        assert connection.would_charge("SELECT AVG(x) FROM t").epsilon == 1
+
+
+def test_explain_says_what_comes_first() -> None:
+    with connected("explain") as connection:
+        told = str(connection.explain("SELECT AVG(x) FROM t"))
+        assert "The data choose the bounds of t.x first: 0, 10, twice that" in told
+        assert "Costs ε = 1," in told
+        assert connection.budget.spent.epsilon == 0
+
+
+def test_what_else_is_wrong_is_said() -> None:
+    with connected("wrong") as connection:
+        with pytest.raises(dpsql.Error, match="nope"):
+            connection.execute("SELECT AVG(x), AVG(nope) FROM t")
+        with pytest.raises(dpsql.Error):
+            connection.execute("SELECT AVG(person) FROM t")
+        assert connection.budget.spent.epsilon == 0
+
+
+def test_exact_mode_has_no_bounds() -> None:
+    data = rows()
+    with testing.exact(catalog(), source={"t": data}) as connection:
+        found = connection.execute("SELECT AVG(x), MAX(i) FROM t").fetchone()
+    assert found == (pytest.approx(data["x"].mean(), rel=1e-6), pytest.approx(data["i"].max(), abs=64))
+
+
+HOSTILE = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    10.0,
+    10.000001,
+    -10.0,
+    1e300,
+    -1e300,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    None,
+    5e-324,
+]
+
+
+def test_a_unit_is_one_vote() -> None:
+    """Whatever a unit's values are, its removal takes one vote from one place of all."""
+    draw = np.random.default_rng(11)
+    data = pd.DataFrame(
+        {
+            "person": np.repeat(np.arange(30), 4),
+            "x": [HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 120)],
+            "d": None,
+            "i": None,
+        }
+    ).astype({"x": "float64", "d": "float64", "i": "Int64"})
+
+    def votes(frame: pd.DataFrame) -> Counter[int]:
+        with closing(open_session(catalog("votes"), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
+            plan = plan_of(session, read("SELECT AVG(x) FROM t"))
+            ((_, ladder),) = plan.before
+            (stage,) = ladder.stages
+            assert isinstance(stage.measurements[0], Choice)
+            assert reaches(stage)["bounds of x"].most == FULL
+            found = run(session, stage, check(session, ladder), salt=0).totals.named["bounds of x"]
+        return Counter({at: weight for (_, at), weight in found.items()})
+
+    whole = votes(data)
+    assert whole.total() == FULL * data.dropna(subset="x")["person"].nunique()
+    for person in range(0, 30, 5):
+        left = votes(data[data["person"] != person])
+        changed = {at: whole[at] - left[at] for at in whole.keys() | left.keys() if whole[at] != left[at]}
+        assert sorted(changed.values()) in ([FULL], [])
+
+
+def test_a_sign_is_a_side() -> None:
+    """A unit with both signs votes on the side of its larger value, and nowhere else."""
+    with connected("sides") as connection:
+        cursor = connection.execute("SELECT AVG(d) FROM t")
+        (note,) = [note for note in cursor.privacy.notes if "bounds of t.d" in note]
+        assert note.endswith(": -8 to 0")
+
+
+@pytest.mark.parametrize("wrong", [{"bounds": 3}, {"bounds": "auto", "lower": 1}, {"type": "text", "bounds": "auto"}])
+def test_bad_catalogs(wrong: dict[str, Any]) -> None:
+    with pytest.raises(dpsql.Error, match="bounds"):
+        dpsql.connect(catalog("bad", z={"type": "real", **wrong}), source={"t": rows()})
+
+
+def test_it_works_from_a_file(tmp_path: Path) -> None:
+    described = catalog("file")
+    described["tables"]["t"]["source"] = "t.parquet"
+    rows().to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.yaml").write_text(json.dumps(described))
+    with dpsql.connect(tmp_path / "t.yaml", epsilon=1) as connection:
+        assert connection.execute("SELECT AVG(x) FROM t").fetchone() is not None
+        assert connection.budget.spent.epsilon == 1
+    with dpsql.connect(tmp_path / "t.yaml", epsilon=0.5) as connection:
+        connection.execute("SELECT AVG(x) FROM t")
+        assert connection.budget.spent.epsilon == pytest.approx(1.5)
