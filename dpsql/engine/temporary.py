@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpsql.errors import SourceError
+from dpsql.errors import InterfaceError, SourceError
 
 try:
     import fcntl
@@ -68,6 +68,8 @@ def place_from(declared: Path | None, given: str | Path | None) -> Path | None:
     if declared is not None:
         return declared
     said = given if given is not None else os.environ.get(VARIABLE)
+    if isinstance(said, bytes) or (said is not None and not isinstance(said, str | os.PathLike)):
+        raise InterfaceError("temp_folder= is a path", fix="Write temp_folder='/srv/temp', or leave it out.")
     return Path(os.path.abspath(os.path.expanduser(said))) if said else None
 
 
@@ -81,9 +83,10 @@ def _made(place: Path) -> tuple[Path, int]:
             lock = _locked(folder / LOCK, os.O_CREAT)
             if lock is not None:
                 return folder, lock
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a NUL in it
+        why = error.strerror if isinstance(error, OSError) else None
         raise SourceError(
-            f"rows cannot be spilled to {place}: {error.strerror or 'it is no folder that can be made'}",
+            f"rows cannot be spilled to {str(place).replace(chr(0), '?')}: {why or 'it is no folder that can be made'}",
             code=312,
             fix=f"Name another folder: `temp_folder:` in the metadata, temp_folder=, or {VARIABLE}.",
         ) from None

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,6 +113,13 @@ def test_a_place_that_is_none_has_a_code(tmp_path: Path) -> None:
     assert caught.value.code == "DPSQL-312"
     with dpsql.connect(write(tmp_path)) as conn:
         assert conn.budget.spent.epsilon == 0
+
+
+@pytest.mark.parametrize(("place", "code"), [("a\0b", "DPSQL-312"), (5, "DPSQL-600"), (b"x", "DPSQL-600")])
+def test_what_is_no_place_has_a_code(tmp_path: Path, place: Any, code: str) -> None:
+    with pytest.raises(dpsql.Error) as caught, dpsql.connect(write(tmp_path), temp_folder=place) as connection:
+        connection.execute(COUNT)
+    assert caught.value.code == code and "\0" not in str(caught.value)
 
 
 def test_what_a_kill_leaves_is_swept_at_the_next_start_and_nothing_else(tmp_path: Path) -> None:

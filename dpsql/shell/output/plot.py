@@ -33,7 +33,8 @@ def _is_label(page: Page, column: int) -> bool:
 
 
 def _labels(page: Page, columns: Sequence[int]) -> list[str]:
-    return [", ".join(shown(row[i]) for i in columns)[:LABEL_WIDTH] for row in page.rows]
+    labels = (", ".join(shown(row[i]) for i in columns) for row in page.rows)
+    return [label if len(label) <= LABEL_WIDTH else label[: LABEL_WIDTH - 1] + "…" for label in labels]
 
 
 def _plot(page: Page, column: int, labels: Sequence[str], out: TextIO) -> None:

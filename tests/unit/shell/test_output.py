@@ -118,6 +118,13 @@ def test_integer_keys_are_labels_of_a_plot() -> None:
     assert [line.split()[0] for line in text.splitlines()] == ["n", "2020", "2021"]
 
 
+def test_a_label_that_is_cut_says_so() -> None:
+    """The first 30 digits of 39 are another number."""
+    page = Page(names=("h", "n"), rows=[(2**127 - 1, 5), ("x" * 30, 5)], intervals=Intervals({"n": 1.0}))
+    labels = [line.split()[0] for line in written("plot", page).splitlines()[1:]]
+    assert labels == [str(2**127 - 1)[:29] + "…", "x" * 30]
+
+
 def test_a_plot_without_numbers_says_so() -> None:
     assert "nothing to plot" in written("plot", Page(names=("k",), rows=[("a",)]))
 
