@@ -97,9 +97,7 @@ def bound(
         keys=own,
         limit=limit,
         measurements=measured,
-        choices=to_choose(
-            limit, measured, ask.candidates, number=draft.number, combinations=ask.groups, level=draft.level
-        ),
+        choices=to_choose(limit, measured, ask.candidates, combinations=ask.groups),
         outputs=(*outputs, *finished),
         min_units=draft.private.limits.min_units,
         level=draft.level,
