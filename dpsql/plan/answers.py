@@ -23,11 +23,13 @@ from dpsql.plan.stages import Noised
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """real = Σ factors[i]·total i, in the user's units; whole: the same rounded to its type's own unit, if there is one."""
+    """real = Σ factors[i]·total first + i, in the user's units; whole: the same rounded to its type's own unit, if there is
+    one."""
 
     real: Field
     factors: tuple[Fraction, ...]
     whole: Field | None = None
+    first: int = 0
 
 
 def answers(noised: Noised) -> tuple[Answer, ...]:
@@ -41,10 +43,7 @@ def answers(noised: Noised) -> tuple[Answer, ...]:
         case DistinctCount() as one:
             return (Answer(one.answer.real, (grids[0],), one.answer.whole),)
         case Histogram() as one:
-            return tuple(
-                Answer(f, tuple(grids[0] if k == i else Fraction(0) for k in range(len(one.answers))), f)
-                for i, f in enumerate(one.answers)
-            )
+            return tuple(Answer(f, (grids[0],), f, first=i) for i, f in enumerate(one.answers))
         case RowMoments() as one:
             return _moments(one, noised, grids)
         case Choice() | TopGroups():

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
-from dpsql.errors import Refused, SqlError
+from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
@@ -24,6 +24,7 @@ from dpsql.plan.candidates import (
 from dpsql.plan.measurements import Axis, Choice, Histogram
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
+from dpsql.sql.functions.sets import count_bins
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
 CELLS = 2**24  # candidates of all public groups together
@@ -124,7 +125,7 @@ def each_value(ask: Measuring, arg: Expr, where: Expr | None) -> tuple[tuple[Ato
     candidates = Candidates(count=len(shown), values=values)
     part = None if values is None else arg
     name = f"histogram({ask.describe(arg)})"
-    return shown, _counted(ask, name, candidates, where, axis=axis, part=part)
+    return shown, _counted(ask, name, candidates, where, axis=axis, part=part, at=place(arg))
 
 
 def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]) -> tuple[Expr, ...]:
@@ -141,7 +142,7 @@ def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, .
     count = len(edges) + 1
     candidates = Candidates(count=count, edges=on_axis)
     shown = ", ".join(f"{float(edge):g}" for edge in edges)
-    return _counted(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, where, axis=axis)
+    return _counted(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, where, axis=axis, at=place(arg))
 
 
 def _among_places(edge: int, axis: Axis) -> int:
@@ -289,6 +290,7 @@ def _counted(
     *,
     axis: Axis | None,
     part: Expr | None = None,
+    at: Span | None,
 ) -> tuple[Expr, ...]:
     """The counts' columns; those there are, if they were asked for before."""
     for old in ask.measurements:
@@ -296,6 +298,7 @@ def _counted(
             candidates, axis, part, where
         ):  # fmt: skip
             return tuple(f.column() for f in old.answers)
+    count_bins(candidates.count, at)
     answers = tuple(ask.ids.field("", BIGINT) for _ in range(candidates.count))
     new = Histogram(
         name=name + ask.filter(where),

@@ -15,7 +15,15 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError
 
 from dpsql.errors import Error, Refused, Span, SqlError
-from dpsql.sql.limits import INSERT_TOKEN_LIMIT, LENGTH_LIMIT, TOKEN_LIMIT, check_joins, check_nesting, check_readings
+from dpsql.sql.limits import (
+    DIGITS_LIMIT,
+    INSERT_TOKEN_LIMIT,
+    LENGTH_LIMIT,
+    TOKEN_LIMIT,
+    check_joins,
+    check_nesting,
+    check_readings,
+)
 from dpsql.sql.tokens import NAME_META, at, between, quoted, word
 
 
@@ -83,6 +91,8 @@ def tokenize(text: str) -> list[Token]:
     _check_tokens(text, tokens)
     for token in tokens:
         token.comments = []
+        if token.token_type is TokenType.NUMBER and len(token.text) > DIGITS_LIMIT:
+            raise SqlError(f"a number has more than {DIGITS_LIMIT} digits", at=at(token), fix="Write it as 1e100.")
     check_joins(tokens)
     check_nesting(tokens)
     check_readings(tokens)

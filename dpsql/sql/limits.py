@@ -11,6 +11,7 @@ from dpsql.sql.tokens import at, word
 LENGTH_LIMIT = 100_000
 TOKEN_LIMIT = 8_000  # read and bound in a fifth of a second
 INSERT_TOKEN_LIMIT = 20_000  # rows of constants are no plan
+DIGITS_LIMIT = 600  # of a number; Python reads 640 of them whatever it is told (sys.set_int_max_str_digits)
 NESTING_LIMIT = 64
 # The tree of a chain a + b + c … is as deep as the chain is long, and every later step recurses over it.
 CHAIN_LIMIT = 200

@@ -62,8 +62,19 @@ def _sum_domain(sign: int) -> Callable[[Call, Domains], Domain]:
     return domain
 
 
+def _held_by(type_: Type) -> Callable[[Atom], bool]:
+    """Whether a number fits into a type. Many are asked about: whole numbers are compared with whole numbers."""
+    span = type_interval(type_)
+    if type_.kind is not Kind.INTEGER:
+        return span.__contains__  # type: ignore[return-value]  # numbers only
+    low, high = map(int, span.ends())
+    return lambda value: low <= value <= high  # type: ignore[operator]  # numbers only
+
+
 def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable[[Atom, Atom], Atom]) -> Domain:
     """An operation that is exact on integers and decimals; on reals infinities may make NaN, which counts as NULL."""
+
+    whole = _held_by(call.type)
 
     def apply(a: Atom, b: Atom) -> Atom:
         value = rule(converted(a, call.type), converted(b, call.type))
@@ -71,7 +82,7 @@ def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable
             if not math.isfinite(value):
                 raise Inexact
             return value
-        return value if value in type_interval(call.type) else None  # type: ignore[operator]  # numbers only
+        return value if whole(value) else None
 
     found = combine(domains[0].interval, domains[1].interval)
     odd = call.type.kind is Kind.REAL and any(may_be_infinite(d) for d in domains)
@@ -80,7 +91,7 @@ def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable
         call,
         domains,
         interval=found,
-        keys=mapped(apply, domains),
+        keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else (rule, call.type)),
         nullable=odd or any(d.nullable for d in domains),
         integral=integral,
     )

@@ -57,7 +57,9 @@ def _whole_quotient_domain(call: Call, domains: Domains) -> Domain:
     found = iv.divide(domains[0].interval, domains[1].interval)
     if found != EVERYTHING:
         whole = iv.intersect(whole, Interval(_towards_zero(found.lower), _towards_zero(found.upper)))
-    return result(call, domains, interval=whole, keys=mapped(apply, domains), nullable=_null_divisor(domains))
+    return result(
+        call, domains, interval=whole, keys=mapped(apply, domains, name="//"), nullable=_null_divisor(domains)
+    )
 
 
 def _towards_zero(end: Fraction | None) -> Fraction | None:
@@ -127,7 +129,7 @@ def _remainder_domain(call: Call, domains: Domains) -> Domain:
         call,
         domains,
         interval=found,
-        keys=mapped(apply, domains),
+        keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else ("%", call.type)),
         nullable=_null_divisor(domains) or odd,
         integral=call.type.kind is Kind.REAL and all(d.is_integral for d in domains),
     )

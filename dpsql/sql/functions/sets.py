@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from itertools import product
 
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
-from dpsql.errors import SqlError
+from dpsql.errors import Span, SqlError
 from dpsql.sql.functions.model import Domains
 
 RANGE_LIMIT = 2_000  # a range of whole numbers is listed up to here; beyond, its interval says as much
 PAIRS_LIMIT = 100_000
-WORK_LIMIT = 2_000_000  # of one statement; each takes 1 to 5 µs
+WORK_LIMIT = 2_000_000  # of one statement; each takes about 1 µs
+BINS_LIMIT = 1000  # of all histograms of one statement: a column each, in every step after the noise
+PAIR_WEIGHT = 10  # a combination of several sets counts as so many: they are the analyst's, long lists the owner's
+
+Known = dict[Hashable, tuple[Atom, ...] | None]
 
 
-_counted: ContextVar[list[int] | None] = ContextVar("counted", default=None)
+@dataclass(slots=True)
+class _Work:
+    """Of one statement: values gone through and bins so far, and what named rules have made of which sets."""
+
+    values: int = 0
+    bins: int = 0
+    known: Known = field(default_factory=dict)
+
+
+_counted: ContextVar[_Work | None] = ContextVar("counted", default=None)
 
 
 @contextmanager
 def counted() -> Iterator[None]:
     """While one statement is planned: at most WORK_LIMIT values of key sets are gone through."""
-    token = _counted.set([0])
+    token = _counted.set(_Work())
     try:
         yield
     finally:
@@ -30,16 +45,32 @@ def counted() -> Iterator[None]:
 
 
 def _count(values: int) -> None:
-    so_far = _counted.get()
-    if so_far is None:
+    work = _counted.get()
+    if work is None:
         return
-    so_far[0] += values
-    if so_far[0] > WORK_LIMIT:
+    work.values += values
+    if work.values > WORK_LIMIT:
         raise SqlError(
             f"the query needs more than {WORK_LIMIT:,} public keys to be worked out",
             code=138,
             why="What an expression makes of a column with public keys is worked out key by key, before the query runs.",
             fix="Use fewer expressions over columns with long lists or wide ranges of keys.",
+        )
+
+
+def count_bins(bins: int, at: Span | None) -> None:
+    """One histogram more, in the statement that is planned."""
+    work = _counted.get()
+    if work is None:
+        return
+    work.bins += bins
+    if work.bins > BINS_LIMIT:
+        raise SqlError(
+            f"the query has more than {BINS_LIMIT:,} bins",
+            code=138,
+            at=at,
+            why="Each bin of a histogram is a number of its own, before the noise and after it.",
+            fix="Ask for fewer bins, or for one histogram in a query.",
         )
 
 
@@ -57,20 +88,36 @@ def listed(domain: Domain) -> tuple[Atom, ...] | None:
     return key_set(domain) if high - low <= RANGE_LIMIT else None
 
 
-def mapped(rule: Callable[..., Atom], domains: Domains, *, nulls: bool = False) -> tuple[Atom, ...] | None:
-    """The values of rule over all combinations; a NULL argument gives NULL unless the rule takes nulls itself."""
-    sets = [listed(domain) for domain in domains]
-    size = 1
-    for values in sets:
+def mapped(
+    rule: Callable[..., Atom], domains: Domains, *, nulls: bool = False, name: Hashable = None
+) -> tuple[Atom, ...] | None:
+    """The values of rule over all combinations; a NULL argument gives NULL unless the rule takes nulls itself.
+
+    name: what says all of an exact rule (of reals none is: 0 and -0 are equal, and are not the same); under it one
+    statement works the same sets out once, however often it is inferred.
+    """
+    sets: list[tuple[Atom, ...]] = []
+    for values in map(listed, domains):
         if values is None:
             return None
-        size *= len(values)
+        sets.append(values)
+    work = _counted.get()
+    if work is None or name is None:
+        return _over(rule, sets, nulls)
+    place = (name, *sets)
+    if place not in work.known:
+        work.known[place] = _over(rule, sets, nulls)
+    return work.known[place]
+
+
+def _over(rule: Callable[..., Atom], sets: list[tuple[Atom, ...]], nulls: bool) -> tuple[Atom, ...] | None:
+    size = math.prod(map(len, sets))
     if size > (KEY_LIMIT if len(sets) == 1 else PAIRS_LIMIT):
         return None
-    _count(size)
+    _count(size * (PAIR_WEIGHT if sum(len(values) > 1 for values in sets) > 1 else 1))
     found: dict[Atom, None] = {}
     try:
-        for row in product(*(values for values in sets if values is not None)):
+        for row in product(*sets):
             found[None if not nulls and None in row else rule(*row)] = None
     except (Inexact, OverflowError, ZeroDivisionError, ValueError):
         return None

@@ -177,7 +177,7 @@ def _pair(call: Call, domains: Domains) -> Domain:
     def rule(a: Atom, b: Atom) -> Atom:
         return _text_or_raise(a) + _text_or_raise(b)
 
-    return result(call, domains, keys=mapped(rule, domains))
+    return result(call, domains, keys=mapped(rule, domains, name="||"))
 
 
 def _text_or_raise(value: Atom) -> str:
@@ -192,7 +192,7 @@ def _concat(call: Call, domains: Domains) -> Domain:
     def rule(*values: Atom) -> Atom:
         return "".join(_text_or_raise(v) for v in values if v is not None)
 
-    return result(call, domains, keys=mapped(rule, domains, nulls=True), nullable=False)
+    return result(call, domains, keys=mapped(rule, domains, nulls=True, name="concat"), nullable=False)
 
 
 def _not_negative(call: Call, spans: Spans) -> Range | None:

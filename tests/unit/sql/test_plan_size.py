@@ -119,3 +119,46 @@ def test_public_keys_are_not_worked_out_without_end(tmp_path: Path, monkeypatch:
         with pytest.raises(dpsql.SqlError, match="100,000 public keys") as caught:
             connection.explain(f"SELECT SUM(CASE {whens} END) FROM t")
         assert caught.value.code == "DPSQL-138" and caught.value.line is not None
+
+
+@pytest.mark.parametrize("digits", ["1" + "0" * 5000, "9" * 4400, "0" * 6000 + "1", "0." + "0" * 5000 + "1"])
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT {}", "SELECT SUM(duration * {}) FROM visits", "SELECT specialty, COUNT(*) FROM visits GROUP BY {}",
+     "SELECT COUNT(*) FROM visits ORDER BY {}", "SELECT specialty, COUNT(*) FROM visits GROUP BY 1 LIMIT {}",
+     "SELECT HISTOGRAM(duration, {}) FROM visits", "SELECT COUNT(*) FROM visits WHERE visit_id IN ({})"],
+)  # fmt: skip
+def test_a_number_of_thousands_of_digits_is_refused(hospital: dpsql.Connection, sql: str, digits: str) -> None:
+    """Python reads no integer of more than 4,300 digits: it was a bug in dpsql."""
+    with pytest.raises(dpsql.SqlError, match="more than 600 digits") as caught:
+        hospital.execute(sql.format(digits))
+    assert caught.value.code == "DPSQL-100" and caught.value.line == 1
+
+
+def test_bins_are_work_in_proportion(hospital: dpsql.Connection) -> None:
+    """1,000 bins took 3.6 s: each answer was made of the totals of all."""
+    one, two = (_work(hospital, f"SELECT HISTOGRAM(duration, {n}) FROM visits") for n in (480, 960))
+    assert two < 2.4 * one, (one, two)
+
+
+def test_bins_of_all_histograms_are_counted(hospital: dpsql.Connection) -> None:
+    some = ", ".join(f"HISTOGRAM(duration, {n})" for n in (300, 301, 302))
+    hospital.explain(f"SELECT {some}, HISTOGRAM(duration, 302) FROM visits")
+    with pytest.raises(dpsql.SqlError, match="more than 1,000 bins") as caught:
+        hospital.explain(f"SELECT {some} FROM visits UNION ALL SELECT HISTOGRAM(duration, 303), NULL, NULL FROM visits")
+    assert caught.value.code == "DPSQL-138" and caught.value.line == 1
+
+
+def test_what_pairs_of_keys_make_is_worked_out_once(tmp_path: Path) -> None:
+    """x·x·… over few whole numbers: each product was worked out anew wherever it was looked at, for 2 s."""
+    table = {"unit": "u", "rows_per_unit": 1,
+             "columns": {"u": "integer", "x": {"type": "integer", "lower": 0, "upper": 300}}}  # fmt: skip
+    described = {"dataset": "pairs", "unit": "u", "budget": {"epsilon": 1, "delta": 0}, "per_query": {"epsilon": 1},
+                 "tables": {"t": table}}  # fmt: skip
+    with dpsql.connect(described, ledger=tmp_path / "pairs.ledger") as connection:
+        connection.explain("SELECT SUM(x) FROM t")
+        assert _work(connection, "SELECT SUM((x + 1) * (x + 2)) FROM t") < 1_500_000  # 90,601 pairs, a dozen calls each
+        some = ", ".join(f"SUM((x + {n}) * (x + {n + 1}))" for n in range(4))
+        with pytest.raises(dpsql.SqlError, match="2,000,000 public keys") as caught:
+            connection.explain(f"SELECT {some} FROM t")
+        assert caught.value.code == "DPSQL-138" and caught.value.line == 1
