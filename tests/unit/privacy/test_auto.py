@@ -17,7 +17,7 @@ from dpsql import testing
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.stages import LimitChoice
 from dpsql.privacy.auto import doublings, scores
-from dpsql.query import plan_of, read
+from dpsql.session_plan import plan_of, read
 
 HALF = Fraction(1, 2)
 
