@@ -28,6 +28,7 @@ from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.catalog_ledger import open_ledger
 from dpsql.domain.types import Atom, Type
 from dpsql.engine import sources
+from dpsql.engine.hardening import check_limits
 from dpsql.engine.public import PublicReader
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.sealed import Sealed
@@ -378,6 +379,7 @@ def open_session(
     threads: int | None = None,
 ) -> Session:
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
+    check_limits(memory_limit, threads)
     restricted = restricted or described.restricted
     _check_callers(described, restricted, source=source, ledger=ledger, temp_folder=temp_folder)
     by_owner = described.budget.capped

@@ -5,6 +5,7 @@ Each serves all rows, as often as asked, wherever fetching stands.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ class Served:
 
     def write(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002 - the word all writers use
         """All rows into a file: csv, json or parquet, by the path's ending unless `format` says."""
+        if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+            raise InterfaceError("write() takes a path", fix="Write cur.write('answer.csv').")
         target = Path(path)
         chosen = FORMATS.get(target.suffix.lower()) if format is None else format
         if chosen is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import duckdb
 from dpsql.engine.quoting import quote_list, quote_text
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.temporary import TemporaryFolder
-from dpsql.errors import InternalError, SourceError
+from dpsql.errors import InterfaceError, InternalError, SourceError
 
 PINS = (
     # No code or secrets from elsewhere.
@@ -73,6 +74,26 @@ class Limits:
     memory: str | None = None
     threads: int | None = None
     temp_directory: Path | None = None
+
+
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) *(?:([KMGT])I?B|(%))", re.I)
+_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+LEAST_MEMORY, MOST_THREADS = 10 * 10**6, 1024
+
+
+def check_limits(memory: object, threads: object) -> None:
+    """What a caller says of memory and threads: DuckDB takes "-5GB" for a size, and starts a million threads."""
+    if memory is not None:
+        found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
+        size = 0.0 if found is None else float(found[1]) * (LEAST_MEMORY if found[3] else _UNITS[found[2].upper()])
+        if size < LEAST_MEMORY:
+            raise InterfaceError(
+                f"memory_limit={str(memory)[:40]!r} is no size", fix="Write 4GB, or 500MB; 10MB is the least."
+            )
+    if threads is not None and (
+        isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS
+    ):
+        raise InterfaceError(f"threads={str(threads)[:40]} is not possible", fix=f"Write 1 to {MOST_THREADS}.")
 
 
 class Hardened(Sealed):

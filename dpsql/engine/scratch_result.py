@@ -148,6 +148,7 @@ class ScratchResult:
             case "json":
                 result_files.write_json(path, self.columns, self._all())
             case "parquet":
+                self.refuse_39_digits()  # at once: through DuckDB it would be DuckDB's error
                 result_files.write_parquet(path, self)
             case _:
                 raise InterfaceError(f"unknown format {format}", fix="Choose csv, json or parquet.")

@@ -67,7 +67,7 @@ def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction,
             "no column of this result has an interval",
             code=135,
             why="Intervals are computed for numbers that are expressions over one release's measurements; lists, and what "
-            "joins, unions or further aggregation make of the results, have none.",
+            "joins, unions (ROLLUP, CUBE) or further aggregation make of the results, have none.",
             fix="Leave intervals out, or select counts, sums, averages or moments plainly.",
         )
     return found

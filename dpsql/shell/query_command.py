@@ -31,7 +31,7 @@ CONNECTING = (
     click.option("--temp-folder", metavar="FOLDER", help="Where rows that do not fit into memory are written down."),
     click.option("--restricted", is_flag=True, help="No files, no editor, no scripts; see `dpsql help owners`."),
     click.option("--memory-limit", metavar="SIZE", help="Memory the engine may use, such as 4GB."),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads the engine may use."),
+    click.option("--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads the engine may use."),
 )
 SHOWING = (
     click.option(

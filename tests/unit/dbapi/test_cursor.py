@@ -272,3 +272,30 @@ def test_every_name_of_the_module_is_there_and_nothing_heavy_is_loaded() -> None
         "import dpsql, sys; print([m for m in ('duckdb', 'numpy', 'pandas', 'sqlglot', 'yaml') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"memory_limit": m}
+        for m in ("10XB", "", "1", "-5GB", "0", "1KB", "4GB'; --", "9999999999GB", "NaN GB", 5, b"1GB")
+    ]
+    + [{"threads": n} for n in (0, -1, True, 1.5, "2", 10**9)],
+)
+def test_memory_and_threads_are_refused_at_once(wrong: dict[str, Any]) -> None:
+    """They were bugs in dpsql at the first query; a billion threads ended the process."""
+    with pytest.raises(dpsql.InterfaceError, match=next(iter(wrong))) as caught:
+        dpsql.connect(catalog(), source=DATA, **wrong)
+    assert caught.value.code == "DPSQL-600"
+
+
+@pytest.mark.parametrize("size", ["10MB", "1.5 GB", "4gib", "80%"])
+def test_sizes_of_memory(size: str) -> None:
+    with dpsql.connect(catalog(), source=DATA, memory_limit=size, threads=2) as opened:
+        assert opened.execute("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("path", [b"a.csv", 3, None])
+def test_what_is_no_path_is_not_written_to(connection: dpsql.Connection, path: Any) -> None:
+    with pytest.raises(dpsql.InterfaceError, match="takes a path"):
+        connection.execute(TWO).write(path)

@@ -74,13 +74,16 @@ def test_own_tables_hold_them(connection: dpsql.Connection, tmp_path: Path) -> N
     assert duckdb.sql(f"FROM '{tmp_path}/u.parquet'").fetchall() == [(Decimal(2**64 - 1),)]
 
 
-def test_what_does_not_fit_is_refused(connection: dpsql.Connection) -> None:
+def test_what_does_not_fit_is_refused(connection: dpsql.Connection, tmp_path: Path) -> None:
     most, more = 10**38 - 1, 10**38
     assert connection.execute(f"SELECT {most} AS n").arrow().to_pylist() == [{"n": Decimal(most)}]
     cursor = connection.execute(f"SELECT {more} AS n")
     assert cursor.df()["n"].to_list() == [more]
     with pytest.raises(dpsql.Error, match="DPSQL-502.*39 digits"):
         cursor.arrow()
+    with pytest.raises(dpsql.Error, match="DPSQL-502.*39 digits"):
+        cursor.write(tmp_path / "n.parquet")
+    assert not list(tmp_path.glob("*n.parquet*"))
     with pytest.raises(dpsql.Error, match="DPSQL-502.*39 digits"):
         connection.execute(f"CREATE TABLE own AS SELECT {more} AS n")
     connection.execute("CREATE TABLE own (n BIGINT)")
