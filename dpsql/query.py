@@ -103,7 +103,7 @@ def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, qu
     refused = _ledger(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
-    chosen = {column: _choose_bounds(session, *column, choice) for column, choice in asked.before}
+    chosen = {column: choose_bounds(session, *column, choice) for column, choice in asked.before}
     found = plan_of(session, statement, chosen)
     answer = _run_planned(session, statement, found, query_id)
     if answer.privacy is None:
@@ -119,7 +119,7 @@ def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, qu
     return dataclasses.replace(answer, privacy=privacy)
 
 
-def _choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
+def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
     """Steps 8 to 12 of a choice of bounds."""
     scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
     receipt = ledger.reserve(_charge(session, choice, scratch, None))

@@ -280,7 +280,7 @@ def limit_value(choice: LimitChoice, most: int, stage: Stage) -> Fraction:
 def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
     for n, selection in enumerate(stage.selections, 1):
         draw, unit = selection.draw, Fraction(1, 2**selection.bits)
-        name = KEYS if n == len(stage.selections) else f"{KEYS}, first round"
+        name = KEYS if n == len(stage.selections) else f"{KEYS} (first round)"
         yield _report(stage, name, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
     measured = measured_columns(stage)
     for j, noised in enumerate(stage.noised):

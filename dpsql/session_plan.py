@@ -83,7 +83,7 @@ def _planned(
     if session.exact or settings.epsilon is None or not (left or chosen):
         return found if session.exact else planned(bounds, settings.epsilon)
     share = settings.epsilon * SHARE
-    before = tuple((column, _ladder(session, column, share / len(left))) for column in left)
+    before = tuple((column, ladder_of(session, column, share / len(left))) for column in left)
     shown = {**bounds, **placeholders(session.catalog, left, 1)}
     return dataclasses.replace(planned(shown, settings.epsilon - share), before=before)
 
@@ -96,7 +96,8 @@ def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bound
     return False
 
 
-def _ladder(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
+def ladder_of(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
+    """The plan of a choice of bounds."""
     world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
     settings = QuerySettings(epsilon=epsilon, delta=Fraction(0), mechanism="laplace")
     return ladder(plan(read(question(*column)), world, settings), column[1], epsilon)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dpsql.auto_bounds import with_bounds
+from dpsql.catalog.model import Catalog
 from dpsql.engine.vault import Vault
 from dpsql.errors import InternalError
 from dpsql.ir.nodes import Loaded, Noisy, Scan, UserTable
@@ -14,12 +16,14 @@ from dpsql.session import Session
 
 
 def vault_relations(session: Session, vault: Vault, stage: NoisyStage) -> Relations:
-    placed = only_placed(stage, session.catalog)
+    """Scans are cleaned as the stage's rows were certified: to bounds that the data chose, too."""
+    catalog = with_bounds(session.catalog, {(table, column): bounds for table, column, bounds in stage.bounds})
+    placed = only_placed(stage, catalog)
 
     def leaf(node: Scan | UserTable | Noisy | Loaded) -> str:
         match node:
             case Scan():
-                return _scan(session, vault, node, placed)
+                return _scan(catalog, vault, node, placed)
             case Loaded():
                 items = [f"{loaded_column(f, name(f.id))} AS {name(f.id)}" for f in node.fields]
                 return f"SELECT {', '.join(items) or '1 AS one'} FROM load_{node.index}"
@@ -29,8 +33,8 @@ def vault_relations(session: Session, vault: Vault, stage: NoisyStage) -> Relati
     return Relations(leaf, dialect.render)
 
 
-def _scan(session: Session, vault: Vault, node: Scan, placed: frozenset[int]) -> str:
-    spec = session.catalog.table(node.table)
+def _scan(catalog: Catalog, vault: Vault, node: Scan, placed: frozenset[int]) -> str:
+    spec = catalog.table(node.table)
     if spec is None or spec.public:
         raise InternalError("the vault holds private tables only")
     types = {c.name: c.type for c in vault.columns(node.table)}

@@ -47,7 +47,7 @@ def _check_unit_column(reader: Reader, table: TableSpec) -> None:
     if column.type.kind not in (Kind.INTEGER, Kind.TEXT):
         what = f"the unit {quoted(column.name)} is a {column.type}"
         reader.problem(place_of(reader, table), what, "a unit is an integer or text, which compare exactly")
-    if column.interval != EVERYTHING or column.keys is not None or column.keys_from is not None:
+    if column.bounds_auto or column.interval != EVERYTHING or column.keys is not None or column.keys_from is not None:
         what = f"the unit {quoted(column.name)} has bounds or keys"
         reader.problem(place_of(reader, table), what, "remove them: clamping would make two units one")
 
@@ -82,6 +82,11 @@ def _check_pair(reader: Reader, table: TableSpec, mine: str, target: TableSpec, 
             fix = did_you_mean(name, (column.name for column in owner.columns))
             reader.problem(
                 place_of(reader, table), f"the unit path names {quoted(name)}, no column of {quoted(owner.name)}", fix
+            )
+        if column is not None and column.bounds_auto:  # clamped alike, rows of one unit would meet those of another
+            what = f"the unit path joins {quoted(name)}, whose bounds are left to the data"
+            reader.problem(
+                place_of(reader, owner, name), what, "remove bounds: auto: which rows are whose must be fixed"
             )
     if here is not None and there is not None and here.type != there.type:
         what = f"the unit path joins {quoted(mine)} ({here.type}) with {quoted(other)} ({there.type})"

@@ -75,7 +75,7 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                 )
     elif table.caps is not None and (rows := table.caps.rows_of_a_unit) is None:
         yield (
-            "rows_per_unit is not declared: each query spends a part of its ε on choosing it; declare what nearly every "
+            "rows_per_unit is left to the data: each query spends a part of its ε on choosing it; declare what nearly every "
             f"{catalog.unit} stays within, if you know"
         )
     elif table.caps is not None and rows is not None and rows > MANY_ROWS:

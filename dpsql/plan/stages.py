@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Literal as OneOf
 
 from dpsql.accounting.loss import Cost
+from dpsql.domain.interval import Interval
 from dpsql.domain.types import Atom, Type
 from dpsql.errors import Span
 from dpsql.ir.expr import Expr
@@ -182,6 +183,9 @@ class Stage:
     # values that outputs are made of beside the answers: levels, each reading those before it
     steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
     notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)  # what a reader of the answer must know
+    bounds: tuple[
+        tuple[str, str, Interval], ...
+    ] = ()  # of columns (table, column) that the data chose: scans clamp to them
 
     @property
     def unsettled(self) -> bool:

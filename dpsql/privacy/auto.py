@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.ir.expr import Column
@@ -34,7 +34,7 @@ from dpsql.mechanisms.choice import Chooser, rho_of
 from dpsql.plan.balls import ROWS_LIMIT
 from dpsql.plan.limit_choice import dependents
 from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
-from dpsql.plan.stages import Draw, Level, Limit, LimitChoice, Noised, Stage
+from dpsql.plan.stages import Chosen, Draw, Limit, LimitChoice, Noised, Stage
 from dpsql.privacy.calibrate import Accounting, Part
 
 SMALLEST = 1
@@ -71,18 +71,33 @@ def to_choose(
     measurements: Sequence[Measurement],
     values: Mapping[int, tuple[int, ...]],
     *,
-    number: int,
     combinations: int | None,
-    level: Level | None,
 ) -> tuple[LimitChoice, ...]:
     """What is left to the data and limits something. values: the candidates of measurements with a radius of their own."""
-    as_in = None if level is None or level.family == number else level.family
     found = [
-        LimitChoice(of="rows", candidates=doublings(SMALLEST), as_in=as_in),
-        LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS), as_in=as_in),
+        LimitChoice(of="rows", candidates=doublings(SMALLEST)),
+        LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS)),
     ]
     kept = [one for one in found if one.of in limit.auto and dependents(one, measurements)]
-    return (*kept, *(LimitChoice(of=j, candidates=each, as_in=as_in) for j, each in values.items()))
+    return (*kept, *(LimitChoice(of=j, candidates=each) for j, each in values.items()))
+
+
+def chosen_once(stages: Sequence[Stage], drawn: Container[Part]) -> tuple[Stage, ...]:
+    """Grouping sets have one limit. The first of them in which it limits anything that is drawn chooses it, later ones take
+    it over: that may not be the first set there is, whose total of all rows has one group, or whose key is always 0. What
+    limits nothing that is drawn is no choice."""
+    chooser: dict[tuple[int, Chosen], int] = {}
+    return tuple(_chosen_once(i, stage, drawn, chooser) for i, stage in enumerate(stages))
+
+
+def _chosen_once(i: int, stage: Stage, drawn: Container[Part], chooser: dict[tuple[int, Chosen], int]) -> Stage:
+    family = stage.number if stage.level is None else stage.level.family
+    found: list[LimitChoice] = []
+    for choice in stage.choices:
+        if any(Part(i, j) in drawn for j in dependents(choice, stage.measurements)):
+            first = chooser.setdefault((family, choice.of), stage.number)
+            found.append(dataclasses.replace(choice, as_in=None if first == stage.number else first))
+    return dataclasses.replace(stage, choices=tuple(found))
 
 
 def with_shares(

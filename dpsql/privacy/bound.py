@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
+from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import Kind
 from dpsql.errors import InternalError, Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
@@ -97,14 +98,23 @@ def bound(
         keys=own,
         limit=limit,
         measurements=measured,
-        choices=to_choose(
-            limit, measured, ask.candidates, number=draft.number, combinations=ask.groups, level=draft.level
-        ),
+        choices=to_choose(limit, measured, ask.candidates, combinations=ask.groups),
         outputs=(*outputs, *finished),
         min_units=draft.private.limits.min_units,
         level=draft.level,
         fan_outs=draft.fan_outs,
         notes=tuple(_null_becomes_a_bound(clamp, describe) for clamp in draft.clamps),
+        bounds=_chosen_bounds(catalog),
+    )
+
+
+def _chosen_bounds(catalog: Catalog) -> tuple[tuple[str, str, Interval], ...]:
+    """What relations are certified with, though the session's own catalog does not say it: the vault's scans clamp to it."""
+    return tuple(
+        (spec.name, column.name, column.interval)
+        for spec in catalog.tables
+        for column in spec.columns
+        if column.bounds_auto and column.interval != EVERYTHING
     )
 
 

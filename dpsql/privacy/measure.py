@@ -20,7 +20,7 @@ from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
-from dpsql.privacy.auto import with_shares
+from dpsql.privacy.auto import chosen_once, with_shares
 from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
@@ -41,6 +41,7 @@ def measure(
         free = [without_limits(stage) for stage in stages]
         return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements]) for s in free), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
+    stages = chosen_once(stages, drawn)
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements]) for s in stages), Cost(), ()
     epsilon = settings.epsilon

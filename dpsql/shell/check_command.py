@@ -61,7 +61,7 @@ def _compare(catalog: Any, source: tuple[str, ...]) -> int:
         print(
             f"{table} is a CSV: its cells are text, and whether {', '.join(columns)} convert is not known. "
             "What does not is NULL (129,95 is no number without format: {decimal: ','}), and nothing says so. "
-            "What part it is can be asked, and costs: "
+            "What part it is can be asked, and costs: dpsql advise, or "
             f"SELECT COUNT(*), COUNT({identifier(example)}) FROM {identifier(table)}"
         )
     return Exit.METADATA if broken else Exit.OK

@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "query": "query_command",
     "explain": "query_command",
     "check": "check_command",
+    "advise": "advise_command",
     "init": "init_command",
     "budget": "owner",
     "releases": "owner",

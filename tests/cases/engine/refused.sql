@@ -6,12 +6,12 @@
 117 1:48 | SELECT age / 10, COUNT(*) FROM visits GROUP BY age / 10 | SELECT FLOOR(age / 10), COUNT(*) FROM visits GROUP BY FLOOR(age / 10)
 118 1:44 | SELECT code, COUNT(*) FROM visits GROUP BY code | SELECT code, COUNT(*) FROM visits WHERE code < 1000 GROUP BY code
 105 1:8 | SELECT ts - TIMESTAMP '2020-01-01' AS k, COUNT(*) FROM visits GROUP BY k | SELECT date_diff('day', TIMESTAMP '2020-01-01', ts) AS k, COUNT(*) FROM visits GROUP BY k
-103 1:12 | SELECT SUM(free_pay) FROM visits | SELECT SUM(CASE WHEN free_pay IS NOT NULL THEN LEAST(GREATEST(free_pay, 0), 100) END) FROM visits
+103 1:12 | SELECT AVG(free_pay) FROM visits | SELECT AVG(CASE WHEN free_pay IS NOT NULL THEN LEAST(GREATEST(free_pay, 0), 100) END) FROM visits
 103 1:12 | SELECT AVG(free_pay) FROM visits | SELECT AVG(CASE WHEN free_pay IS NOT NULL THEN LEAST(GREATEST(free_pay, 0), 100) END) FROM visits
 103 1:12 | SELECT AVG(v) FROM visits | SELECT AVG(CASE WHEN v IS NOT NULL THEN LEAST(GREATEST(v, 0), 100) END) FROM visits
-103 1:12 | SELECT SUM(pay * free_pay) FROM visits | SELECT SUM(CASE WHEN pay * free_pay IS NOT NULL THEN LEAST(GREATEST(pay * free_pay, 0), 100) END) FROM visits
-103 1:12 | SELECT SUM(1 / pay) FROM visits | SELECT SUM(CASE WHEN (1 / pay) IS NOT NULL THEN LEAST(GREATEST((1 / pay), 0), 100) END) FROM visits
-103 1:12 | SELECT SUM(EXP(pay)) FROM visits | SELECT SUM(CASE WHEN exp(pay) IS NOT NULL THEN LEAST(GREATEST(exp(pay), 0), 100) END) FROM visits
+103 1:12 | SELECT AVG(pay * free_pay) FROM visits | SELECT AVG(CASE WHEN pay * free_pay IS NOT NULL THEN LEAST(GREATEST(pay * free_pay, 0), 100) END) FROM visits
+103 1:12 | SELECT AVG(1 / pay) FROM visits | SELECT AVG(CASE WHEN (1 / pay) IS NOT NULL THEN LEAST(GREATEST((1 / pay), 0), 100) END) FROM visits
+103 1:12 | SELECT AVG(EXP(pay)) FROM visits | SELECT AVG(CASE WHEN exp(pay) IS NOT NULL THEN LEAST(GREATEST(exp(pay), 0), 100) END) FROM visits
 105 1:8 | SELECT SUM(kind) FROM visits
 105 1:8 | SELECT SUM(d) FROM visits
 105 1:8 | SELECT AVG(tag) FROM visits

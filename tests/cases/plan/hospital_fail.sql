@@ -5,7 +5,7 @@ DPSQL-103  column "visit_id" has no bounds
   SELECT AVG(visit_id) FROM visits          (line 1, column 12)
              ^^^^^^^^
 A sum or average needs to know how much one row can add.
-Add `lower:` and `upper:` to visits.visit_id in the metadata, or clamp it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.
+Add `lower:` and `upper:`, or `bounds: auto`, to visits.visit_id in the metadata, or clamp it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.
 
 -- title: rows of people
 SELECT duration FROM visits

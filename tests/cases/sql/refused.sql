@@ -115,13 +115,13 @@ SELECT specialty, duration FROM visits UNION ALL SELECT sex FROM patients
 SELECT specialty FROM visits UNION ALL SELECT age FROM patients
 -- DPSQL-105 at 1:47: column "specialty" is text on one side and integer on the other
 -- # bounds and types
-SELECT SUM(score) FROM visits
--- DPSQL-103 at 1:12: column "score" has no bounds
+SELECT VAR_POP(score) FROM visits
+-- DPSQL-103 at 1:16: column "score" has no bounds
 SELECT AVG(score) FROM visits
 -- DPSQL-103 at 1:12: column "score" has no bounds
-SELECT SUM(n) FROM per_patient
+SELECT AVG(n) FROM per_patient
 -- DPSQL-103 at 1:12: column "n" has no bounds
-SELECT SUM(duration / cost) FROM visits
+SELECT AVG(duration / cost) FROM visits
 -- DPSQL-103 at 1:12: (duration / cost) has no bounds
 SELECT SUM(v.score * p.age) FROM visits v JOIN patients p ON v.patient_id = p.patient_id
 -- DPSQL-131 at 1:12: the bounds of (score * age) are too wide to sum exactly

@@ -17,6 +17,7 @@ from dpsql import testing
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.stages import LimitChoice
 from dpsql.privacy.auto import doublings, scores
+from dpsql.session_plan import plan_of, read
 
 HALF = Fraction(1, 2)
 
@@ -196,6 +197,32 @@ def test_grouping_sets_have_one_limit() -> None:
         limits = connection.execute("SELECT k, COUNT(*) FROM t GROUP BY ROLLUP(k)").privacy.limits
         assert len({limit.chosen for limit in limits}) == 1
         assert [limit.epsilon > 0 for limit in limits] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("asked", "priced"),
+    [
+        ("COUNT(DISTINCT person) FROM t GROUP BY GROUPING SETS ((), (k))", {1}),  # all rows are in one group
+        ("SUM(y), COUNT(DISTINCT person) FROM t GROUP BY GROUPING SETS ((), (k), (x % 2))", {0, 1}),
+        ("COUNT(DISTINCT person) FROM t WHERE k = 1 GROUP BY GROUPING SETS ((k), (k, x % 2))", {1}),
+        ("SUM(b), SUM(y) FROM t WHERE b = 0 GROUP BY GROUPING SETS ((b), ())", {0}),  # always 0
+        ("SUM(x) FROM t WHERE k = 1 AND k = 2 GROUP BY GROUPING SETS ((k), ())", {1}),  # no key
+    ],
+)
+def test_the_first_grouping_set_that_needs_a_limit_chooses_it(asked: str, priced: set[int]) -> None:
+    described = catalog("sets")
+    described["tables"]["t"]["columns"]["b"] = {"type": "integer", "lower": 0, "upper": 4}
+    found = rows(300)
+    with dpsql.connect(described, source={"t": found.assign(b=found["x"] % 2)}, epsilon=10, delta=1e-6) as connection:
+        plan = plan_of(connection._session, read(f"SELECT {asked}"))
+        choices = [(i, choice) for i, stage in enumerate(plan.stages) for choice in stage.choices]
+        assert {i for i, choice in choices if choice.as_in is None} == priced
+        spent = [choice.draw.epsilon for _, choice in choices if choice.as_in is None]
+        spent += [noised.draw.epsilon for stage in plan.stages for noised in stage.noised]
+        assert sum(spent, Fraction(0)) == 10 == plan.cost.epsilon
+        answer = connection.execute(f"SELECT {asked}")
+        assert answer.fetchall()
+        assert all(limit.chosen for limit in answer.privacy.limits)
 
 
 def test_a_repeat_tells_the_limit_of_the_first_run(tmp_path: Any) -> None:

@@ -140,28 +140,27 @@ HOSTILE = [
 ]
 
 
+def votes(frame: pd.DataFrame) -> Counter[int]:
+    """How many units vote for each place, in full weights."""
+    with closing(open_session(catalog("votes"), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
+        ((_, ladder),) = plan_of(session, read("SELECT AVG(x) FROM t")).before
+        (stage,) = ladder.stages
+        assert isinstance(stage.measurements[0], Choice)
+        assert reaches(stage)["bounds of x"].most == FULL
+        found = run(session, stage, check(session, ladder), salt=0).totals.named["bounds of x"]
+    return Counter({at: weight for (_, at), weight in found.items()})
+
+
+def of_people(values: list[list[float | None]]) -> pd.DataFrame:
+    rows_ = [(person, x) for person, own in enumerate(values) for x in own]
+    frame = pd.DataFrame(rows_, columns=["person", "x"]).assign(d=None, i=None)
+    return frame.astype({"x": "float64", "d": "float64", "i": "Int64"})
+
+
 def test_a_unit_is_one_vote() -> None:
     """Whatever a unit's values are, its removal takes one vote from one place of all."""
     draw = np.random.default_rng(11)
-    data = pd.DataFrame(
-        {
-            "person": np.repeat(np.arange(30), 4),
-            "x": [HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 120)],
-            "d": None,
-            "i": None,
-        }
-    ).astype({"x": "float64", "d": "float64", "i": "Int64"})
-
-    def votes(frame: pd.DataFrame) -> Counter[int]:
-        with closing(open_session(catalog("votes"), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
-            plan = plan_of(session, read("SELECT AVG(x) FROM t"))
-            ((_, ladder),) = plan.before
-            (stage,) = ladder.stages
-            assert isinstance(stage.measurements[0], Choice)
-            assert reaches(stage)["bounds of x"].most == FULL
-            found = run(session, stage, check(session, ladder), salt=0).totals.named["bounds of x"]
-        return Counter({at: weight for (_, at), weight in found.items()})
-
+    data = of_people([[HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 4)] for _ in range(30)])
     whole = votes(data)
     assert whole.total() == FULL * data.dropna(subset="x")["person"].nunique()
     for person in range(0, 30, 5):
@@ -170,12 +169,11 @@ def test_a_unit_is_one_vote() -> None:
         assert sorted(changed.values()) in ([FULL], [])
 
 
-def test_a_sign_is_a_side() -> None:
-    """A unit with both signs votes on the side of its larger value, and nowhere else."""
-    with connected("sides") as connection:
-        cursor = connection.execute("SELECT AVG(d) FROM t")
-        (note,) = [note for note in cursor.privacy.notes if "bounds of t.d" in note]
-        assert note.endswith(": -8 to 0")
+def test_a_unit_votes_on_the_side_of_its_farthest_value() -> None:
+    """Limits are 0, 10, 20, …, 2^20 times 10, and one place for what is beyond: so 23 places on either side."""
+    places = 23
+    found = votes(of_people([[3.0, -5.0], [-30.0, 15.0, 30.0], [-11.0], [0.0], [None, -1e300]]))
+    assert found == Counter({places + 1: FULL, 3: FULL, places + 2: FULL, 0: FULL, 2 * places - 1: FULL})
 
 
 @pytest.mark.parametrize("wrong", [{"bounds": 3}, {"bounds": "auto", "lower": 1}, {"type": "text", "bounds": "auto"}])
