@@ -81,7 +81,7 @@ def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
     found: list[Part] = []
     if not stage.public_keys:
         norm = _norm_of_votes(stage, settings)
-        found.append(Part(i, None, norm, 2 if norm == 2 and _has_several_keys(stage) else 1))
+        found.append(Part(i, None, norm, 2 if norm == 2 and _in_two_rounds(stage) else 1))
     return found + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
 
 
@@ -94,10 +94,11 @@ def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
     return 1 if _voting(stage) <= FEW_GROUPS else 2
 
 
-def _has_several_keys(stage: Stage) -> bool:
-    """Whether units vote for more than a few keys: then a first round that finds the common ones leaves the others more of
-    each vote."""
-    return _voting(stage) > FEW_GROUPS and (stage.limit.rows.most > 1 or "rows" in stage.limit.auto)
+def _in_two_rounds(stage: Stage) -> bool:
+    """Where keys are all that is asked, and units vote for more than a few: a first round that finds the common ones leaves
+    the others more of each vote. Beside measurements it would be a statement more, for a fourth more keys."""
+    several = _voting(stage) > FEW_GROUPS and (stage.limit.rows.most > 1 or "rows" in stage.limit.auto)
+    return several and not stage.measurements
 
 
 def _voting(stage: Stage) -> int:

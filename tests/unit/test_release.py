@@ -79,7 +79,7 @@ def test_keys_of_both_rounds_come_in_key_order(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("dpsql.release.discrete_gaussian", drawn)
     several = {**CATALOG, "tables": {"t": {**CATALOG["tables"]["t"], "max_groups": 4}}}
-    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian') n, COUNT(*) FROM t GROUP BY n"
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian') n FROM t GROUP BY n"
     with dpsql.connect(several, source=SOURCE) as connection:
         (stage,) = plan_of(connection._session, read(sql)).stages
         rows = connection.execute(sql).fetchall()

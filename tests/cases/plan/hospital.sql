@@ -30,8 +30,7 @@ Protects each patient: everything that one patient adds, in every table.
 Costs ε = 1, δ = 1e-09, ρ = 0.129202
 From visits: a patient counts as one in 4 groups (declared for visits); in more, less in each (in 8, half).
   referrer: private keys; rare ones are withheld.
-  Keys are released from about 88 units on that have no other key left, or 279 that have ten each: a patient has one vote, split over its keys, and votes have gaussian noise.
-  Before that a first round finds common keys, from about 176 units on: they take no votes any more.
+  Keys are released from about 78 units on that have no other key, or 246 that have ten each: a patient has one vote, split over its keys, and votes have gaussian noise.
   A patient with more than 1,024 keys does not vote.
   The probability that a key which one patient alone has is released is at most 5e-10.
   units: one patient changes all groups together by at most 4; laplace noise of scale 8, 95 % within ±23.9659.
@@ -59,8 +58,7 @@ Costs ε = 1, δ = 1e-09, ρ = 0.129202
 From visits: 9 rows of a patient count, over all groups together (declared for visits); of more, each counts less (of 18, half).
   specialty: 6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty). All are released, even without rows; rows with NULL or other values are dropped.
   referrer: private keys; rare ones are withheld.
-  Keys are released from about 88 units on that have no other key left, or 279 that have ten each: a patient has one vote, split over its keys, and votes have gaussian noise.
-  Before that a first round finds common keys, from about 176 units on: they take no votes any more.
+  Keys are released from about 78 units on that have no other key, or 246 that have ten each: a patient has one vote, split over its keys, and votes have gaussian noise.
   A patient with more than 1,024 keys does not vote.
   The probability that a key which one patient alone has is released is at most 5e-10.
   count(*): one patient changes all groups together by at most 9; laplace noise of scale 18, 95 % within ±53.9232.
