@@ -175,9 +175,10 @@ class Side:
 
 @dataclass(slots=True)
 class Case:
-    """One statement on the whole data."""
+    """One plan on the whole data. statement: to be planned again on the other sides; None for a choice of bounds, which
+    comes before its query."""
 
-    statement: Statement
+    statement: Statement | None
     plan: ReleasePlan
     salt: int
     totals: list[Totals] = field(default_factory=list)
@@ -238,23 +239,26 @@ class Replayer:
         salt: int = SALT,
         units: Iterable[Unit] | Callable[[list[Unit]], Iterable[Unit]] | None = None,
     ) -> list[Replayed]:
-        """One line per stage and unit. units: these only, or a choice among all."""
+        """One line per stage and unit, the choices of bounds first. units: these only, or a choice among all."""
         with in_text(sql):
             statement = read(sql, parameters)
             plan = plan_of(self.session, statement)
             if not plan.stages:
                 return []
-            case = Case(statement, plan, salt)
             everybody = self.units(plan)
             chosen = everybody if units is None else list(units(everybody) if callable(units) else units)
-            failed = self._run_whole(case)
-            if failed is not None:
-                nobody: list[Unit | None] = [None]
-                return [_failure(unit, plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
-            found = self._same_again(case)
-            for unit in chosen:
-                found += self._without(case, unit, first=unit == chosen[0])
-            return sorted(found, key=lambda line: line.declared.stage)
+            cases = [*(Case(None, choice, salt) for _, choice in plan.before), Case(statement, plan, salt)]
+            return [line for case in cases for line in self._replayed(case, chosen)]
+
+    def _replayed(self, case: Case, chosen: list[Unit]) -> list[Replayed]:
+        failed = self._run_whole(case)
+        if failed is not None:
+            nobody: list[Unit | None] = [None]
+            return [_failure(unit, case.plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
+        found = self._same_again(case)
+        for unit in chosen:
+            found += self._without(case, unit, first=unit == chosen[0])
+        return sorted(found, key=lambda line: line.declared.stage)
 
     def _run_whole(self, case: Case) -> Failed | None:
         """Totals of the whole data, and each stage but the last released with noise. Raises what refuses the statement."""

@@ -169,6 +169,15 @@ def test_a_unit_is_one_vote() -> None:
         assert sorted(changed.values()) in ([FULL], [])
 
 
+def test_replay_has_the_choice_and_the_query() -> None:
+    draw = np.random.default_rng(12)
+    data = of_people([[HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 3)] for _ in range(12)])
+    lines = testing.replay(catalog("replayed"), "SELECT AVG(x) FROM t WHERE x > -5", {"t": data}, epsilon=1)
+    assert {name for line in lines for name in line.changes} == {"bounds of x", "mean of x"}
+    assert len(lines) == 24 and all(line.holds for line in lines), lines
+    assert max(line.changes.get("bounds of x", 0) for line in lines) == FULL
+
+
 def test_a_unit_votes_on_the_side_of_its_farthest_value() -> None:
     """Limits are 0, 10, 20, …, 2^20 times 10, and one place for what is beyond: so 23 places on either side."""
     places = 23
