@@ -21,6 +21,7 @@ from dpsql.plan.measurements import (
     DistinctCount,
     Measurement,
     RowMoments,
+    RowTotal,
     TopGroups,
     UnitTotal,
     axes,
@@ -187,7 +188,7 @@ def _bounds(report: MeasurementReport, one: Measurement, unit: str) -> str:
         held = f"{low:g} to {high:g} ({report.because}: less noise than by rows)"
         return f"; what one {unit} adds to a group is held within {held}"
     between = _between(one)
-    if between is None:
+    if between is None or (isinstance(one, RowTotal) and one.within is not None and not report.because):
         return ""
     return f"; values are held within {between}{f' ({report.because})' if report.because else ''}"
 

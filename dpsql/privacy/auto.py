@@ -31,7 +31,6 @@ from fractions import Fraction
 
 from dpsql.ir.expr import Column
 from dpsql.mechanisms.choice import Chooser, rho_of
-from dpsql.plan.balls import ROWS_LIMIT
 from dpsql.plan.limit_choice import dependents
 from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
 from dpsql.plan.stages import Chosen, Draw, Limit, LimitChoice, Noised, Stage
@@ -58,10 +57,10 @@ MEANS = Price(Fraction(1, 20), Fraction(4))
 SQUARE_ROOT_OF_2_OVER_PI = Fraction(7979, 10000)  # the mean size of Gaussian noise, in σ
 
 
-def doublings(smallest: int, most: int = ROWS_LIMIT * 2**DOUBLINGS) -> tuple[int, ...]:
+def doublings(smallest: int, most: int | None = None, count: int = DOUBLINGS) -> tuple[int, ...]:
     """The candidates; the last is the first that nobody can be above."""
-    found = [smallest]
-    while len(found) <= DOUBLINGS and found[-1] < most:
+    found, most = [smallest], smallest << count if most is None else most
+    while len(found) <= count and found[-1] < most:
         found.append(min(2 * found[-1], most))
     return tuple(found)
 

@@ -21,6 +21,8 @@ from dpsql.privacy.sensitivity import ValueGrid
 from dpsql.sql import functions
 
 PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT; weighted, 2^40 of them add up within a HUGEINT
+COARSER = 2**10  # steps of reals without bounds: 2^-30 of a typical size
+REACH = 2**32  # of 62 bits, in typical sizes
 ROW_LIMIT = 2**20  # rows of an unbounded column are clamped to this many times their unit's bounds
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN)
 
@@ -94,20 +96,18 @@ class Axes:
         return Axis(arg=arg, step=step, low=-reach, high=reach)
 
     def axis_of_values(self, arg: Expr) -> tuple[Axis, int]:
-        """An axis for a column without bounds, and a typical size on it: each value within ±2^21 times that. Nothing is
-        believed about the size: it is where the data's choice of a limit begins."""
+        """An axis for a column without bounds, as wide as 62 bits are, and a typical size on it. Nothing is believed about
+        the size: it is where the data's choice of a limit begins (and of reals, 2^30 steps)."""
         type_ = self.domain(arg).type
         if type_.kind not in NUMBERS:
             raise SqlError(f"{type_} cannot be summed", code=105, at=place(arg), fix="Sum a number.")
         like = self.likes.get(arg.id, Fraction(1)) if isinstance(arg, Column) else Fraction(1)
-        if not sensitivity.representable(type_, Interval(-like * ROW_LIMIT, like * ROW_LIMIT)):
+        if not sensitivity.representable(type_, Interval(-like * REACH, like * REACH)):
             raise self.too_wide(arg)
         step = sensitivity.value_grid(type_, Interval(-like, like)).step
         if type_.kind is Kind.REAL:
-            step *= ROW_LIMIT
-        smallest = max(1, math.ceil(like / step))
-        far = min(2 * ROW_LIMIT * smallest, PIECE_LIMIT - 1)
-        return Axis(arg=arg, step=step, low=-far, high=far), smallest
+            step *= COARSER
+        return Axis(arg=arg, step=step, low=1 - PIECE_LIMIT, high=PIECE_LIMIT - 1), max(1, math.ceil(like / step))
 
     def too_wide(self, arg: Expr) -> Refused:
         declared = self._declared(arg)

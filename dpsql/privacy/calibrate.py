@@ -154,8 +154,10 @@ def cells(one: Measurement, stage: Stage) -> int:
 
 
 def _largest(one: Measurement, form: Form, position: int) -> int:
-    """The largest piece of a total."""
+    """The largest piece of a total: what a row adds to it at most, or a unit, whose values are limited."""
     match one:
+        case RowTotal(within=within) if within is not None:
+            return min(most(one.piece), within)
         case RowTotal():
             return most(one.piece)
         case UnitTotal():

@@ -31,6 +31,7 @@ from dpsql.privacy.auto import doublings
 from dpsql.privacy.axes import PIECE_LIMIT, Axes
 from dpsql.sql.bind.context import Ids
 
+OF_VALUES = 40  # a sum's largest limit is 2^40 times the smallest
 Sums = Mapping[int, tuple[Fraction, Fraction]]
 Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount)
 
@@ -150,7 +151,7 @@ class Measuring(Axes):
             own = max(1, math.ceil(before / axis.step))
             return self._asked(dataclasses.replace(new, within=own, because="released before")).answer
         asked = self._asked(new)
-        self.candidates[self.measurements.index(asked)] = doublings(smallest)
+        self.candidates[self.measurements.index(asked)] = doublings(smallest, count=OF_VALUES)
         return asked.answer
 
     def mean(self, arg: Expr, where: Expr | None = None) -> RowMoments:

@@ -69,10 +69,14 @@ def _limited(stage: NoisyStage, chosen: Mapping[LimitChoice, int]) -> NoisyStage
     return dataclasses.replace(new, noised=tuple(noised))
 
 
+UNLIMITED = 2**104  # what no unit's values add up to: 2^40 rows of 62 bits
+
+
 def without_limits(stage: Stage) -> Stage:
-    """For exact answers: the largest of what could be chosen."""
+    """For exact answers: the largest of what could be chosen, and of values more than there can be."""
     limit, measured = stage.limit, list(stage.measurements)
     for choice in stage.choices:
-        limit = with_limit(limit, choice, choice.candidates[-1])
-        measured = [within_limit(one, j, choice, choice.candidates[-1]) for j, one in enumerate(measured)]
+        most = UNLIMITED if isinstance(choice.of, int) else choice.candidates[-1]
+        limit = with_limit(limit, choice, most)
+        measured = [within_limit(one, j, choice, most) for j, one in enumerate(measured)]
     return dataclasses.replace(stage, limit=limit, measurements=tuple(measured), choices=())

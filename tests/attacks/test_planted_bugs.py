@@ -719,7 +719,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ),
     (
         "an axis past 64 bits, cast as it is",
-        ((f"{P}.scaled", CAST), ("privacy.candidates.PLACES", lambda real: 2**63)),
+        ((f"{P}.placed_real", CAST), ("privacy.candidates.PLACES", lambda real: 2**63)),
         "by_hostile_values",
     ),
     # the judge, and the charge
