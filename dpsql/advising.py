@@ -51,24 +51,35 @@ def _steps(table: TableSpec, catalog: Catalog) -> Iterator[Step]:
     if not table.row_is_unit and table.unit_column is not None:
         yield Step("spread", table.name)
     for column in table.columns:
-        if _lacks_bounds(column, table):
+        if _lacks_bounds(column, table, catalog):
             yield Step("bounds", table.name, column.name)
-    if _may_be_null(table):
+    if _may_be_null(table, catalog):
         yield Step("nulls", table.name)
 
 
-def _lacks_bounds(column: ColumnSpec, table: TableSpec) -> bool:
+def _lacks_bounds(column: ColumnSpec, table: TableSpec, catalog: Catalog) -> bool:
+    """A number that may be summed: not what tells whose a row is, which is never clamped."""
     known = column.interval.is_finite or column.keys is not None or column.keys_from is not None
-    return column.type.is_numeric and not known and not column.unique and not _is_unit(column, table)
+    return column.type.is_numeric and not known and not column.unique and not _tells_whose(column, table, catalog)
 
 
-def _is_unit(column: ColumnSpec, table: TableSpec) -> bool:
-    paths = () if table.unit_path is None else tuple(own for own, _ in table.unit_path.on)
-    return fold(column.name) in {fold(name) for name in (table.unit_column, *paths) if name is not None}
+def _tells_whose(column: ColumnSpec, table: TableSpec, catalog: Catalog) -> bool:
+    """Whether it is the unit's column, or on either side of a unit path."""
+    return (fold(table.name), fold(column.name)) in set(_ties(catalog))
 
 
-def _may_be_null(table: TableSpec) -> tuple[ColumnSpec, ...]:
-    return tuple(column for column in table.columns if column.nullable and not _is_unit(column, table))
+def _ties(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    for table in catalog.tables:
+        if table.unit_column is not None:
+            yield fold(table.name), fold(table.unit_column)
+        for own, other in () if table.unit_path is None else table.unit_path.on:
+            assert table.unit_path is not None
+            yield fold(table.name), fold(own)
+            yield fold(table.unit_path.through), fold(other)
+
+
+def _may_be_null(table: TableSpec, catalog: Catalog) -> tuple[ColumnSpec, ...]:
+    return tuple(column for column in table.columns if column.nullable and not _tells_whose(column, table, catalog))
 
 
 def shares(found: tuple[Step, ...], epsilon: Fraction) -> tuple[Fraction, ...]:
@@ -103,11 +114,11 @@ def advice(session: Session, step: Step, epsilon: Fraction, ask: Any) -> Iterato
             low, high = (_number(end) for end in found.ends())
             yield Advice(table.name, step.column, f"lower: {low}, upper: {high}", "few units have values beyond")
         case _:
-            yield from _nulls(table, epsilon, ask)
+            yield from _nulls(table, session.catalog, epsilon, ask)
 
 
-def _nulls(table: TableSpec, epsilon: Fraction, ask: Any) -> Iterator[Advice]:
-    columns = _may_be_null(table)
+def _nulls(table: TableSpec, catalog: Catalog, epsilon: Fraction, ask: Any) -> Iterator[Advice]:
+    columns = _may_be_null(table, catalog)
     counts = ", ".join(f"COUNT({identifier(column.name)})" for column in columns)
     limit = "" if table.caps is None or table.caps.rows_of_a_unit is not None else "max_rows_contributed = 'released'"
     (row,), privacy = ask(f"COUNT(*), {counts} FROM {identifier(table.name)}", epsilon, limit)

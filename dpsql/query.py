@@ -52,7 +52,7 @@ from dpsql.release import (
 from dpsql.result import Privacy, cost_report, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
-from dpsql.session_plan import plan_of
+from dpsql.session_plan import plan_of, released_bounds
 from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
 from dpsql.stored import decode, encode
@@ -94,7 +94,22 @@ def run_query(session: Session, statement: Statement, *, query_id: str | None = 
     found = plan_of(session, statement)
     if found.before:
         return _after_bounds(session, statement, found, query_id)
-    return _run_planned(session, statement, found, query_id)
+    return _run_planned(session, statement, first_run(session, statement, found), query_id)
+
+
+def first_run(session: Session, statement: Statement, found: ReleasePlan) -> ReleasePlan:
+    """The plan, or that of the run which chose its bounds, where that released rows and this has not: it had the rest of ε,
+    and a repeat of it is as free as any."""
+    if session.exact or session.fresh(statement) or not any(stage.bounds for stage in found.stages):
+        return found
+    if _has_rows(session, found):
+        return found
+    first = plan_of(session, statement, released_bounds(session))
+    return first if _has_rows(session, first) else found
+
+
+def _has_rows(session: Session, found: ReleasePlan) -> bool:
+    return earlier_rows(session, _charge(session, found, check(session, found), None), fresh=False) is not None
 
 
 def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
@@ -177,7 +192,7 @@ def _run_charged(
 def would_charge(session: Session, statement: Statement) -> Cost:
     """What running the query now would charge: nothing where released rows answer it. Reads nothing private; raises what
     running it would refuse before the charge, but for the budget."""
-    found = plan_of(session, statement)
+    found = first_run(session, statement, plan_of(session, statement))
     if found.exact or not needs_charge(found):
         return ZERO
     charge = _charge(session, found, check(session, found), None)

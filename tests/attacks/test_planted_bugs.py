@@ -156,6 +156,7 @@ CALIBRATED = tuple(
     for way in (LAPLACE, GAUSSIAN)
     for select, epsilon, groups in (
         ("n, COUNT(*), SUM(i) FROM t GROUP BY n", 1, {}),
+        ("n FROM t GROUP BY n", 1, {"max_groups_contributed": 3}),
         ("n, COUNT(*) FROM t GROUP BY n", 0.02, {"max_groups_contributed": 40}),
         ("k, SUM(i), SUM(x), COUNT(*), COUNT(DISTINCT u) FROM t GROUP BY k", 1, {"max_groups_contributed": 3}),
         ("k, AVG(i), VAR_POP(x) FROM t GROUP BY k", 1, {}),
@@ -271,7 +272,7 @@ def by_choices() -> None:
             seen: list[tuple[str, Fraction, int]] = []
 
             def choose(scores: Any, *, by: Any, epsilon: Fraction, sensitivity: int) -> Any:
-                seen.append((by, epsilon, sensitivity))  # noqa: B023
+                seen.append((by, epsilon, sensitivity))  # noqa: B023 - called within this turn of the loop
                 return CHOOSE(scores, by=by, epsilon=epsilon, sensitivity=sensitivity)
 
             with pytest.MonkeyPatch.context() as patched, dpsql.connect(described, source=rows()) as connection:

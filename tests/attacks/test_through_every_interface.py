@@ -87,7 +87,7 @@ def test_the_shell(hospital: Path) -> None:
 class Text(str):
     """Reaches SQL unescaped, if it is asked to quote itself."""
 
-    def replace(self, *given: Any) -> str:  # type: ignore[override]
+    def replace(self, *given: Any) -> str:
         return self
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Number(int):
         return "0 OR 1 = 1"
 
     __repr__ = __str__
-    __format__ = lambda self, form: "0 OR 1 = 1"  # noqa: E731
+    __format__ = lambda self, form: "0 OR 1 = 1"  # noqa: E731 - short, beside the others
 
 
 class Real(float):
@@ -125,7 +125,7 @@ class Exact(Decimal):
 
 
 class Part(Fraction):
-    numerator = property(lambda self: Number(3))  # type: ignore[assignment]
+    numerator = property(lambda self: Number(3))
 
 
 class Day(datetime.date):
@@ -137,7 +137,7 @@ class Day(datetime.date):
 
 
 class Moment(datetime.datetime):
-    def isoformat(self, *given: Any) -> str:  # type: ignore[override]
+    def isoformat(self, *given: Any) -> str:
         return "2020-01-01' OR 1 = 1 --"
 
     def date(self) -> datetime.date:

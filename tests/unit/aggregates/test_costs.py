@@ -18,8 +18,8 @@ ITEMS = "COUNT(*), VAR_POP(x), MEDIAN(x), QUANTILE_CONT(x, 0.9), MIN(i), APPROX_
 
 def stage_of(sql: str, **options: object) -> tuple[NoisyStage, object]:
     facts, top = options.pop("facts", {}), options.pop("top", {})
-    described = {**catalog(max_groups=2, max_rows=3, **facts), **top}  # type: ignore[arg-type, dict-item]
-    with dpsql.testing.Replayer(described, {"t": table()}, **options) as replayer:  # type: ignore[arg-type]
+    described = {**catalog(max_groups=2, max_rows=3, **facts), **top}
+    with dpsql.testing.Replayer(described, {"t": table()}, **options) as replayer:
         plan = replayer.plan(sql)
         return plan.stages[0], plan.cost
 
@@ -29,7 +29,7 @@ def stage_of(sql: str, **options: object) -> tuple[NoisyStage, object]:
 def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
     options = f"OPTIONS(epsilon=1, delta=1e-6, mechanism='{mechanism}')"
     stage, cost = stage_of(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {ITEMS} FROM t{group}")
-    assert cost.epsilon == 1  # type: ignore[attr-defined]
+    assert cost.epsilon == 1
     by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
     own = [draw.epsilon for draw in by_name.values()]
     own += [selection.draw.epsilon for selection in stage.selections]
@@ -44,7 +44,7 @@ def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
 
 def test_choices_need_no_delta() -> None:
     stage, cost = stage_of("SELECT MEDIAN(x), MAX(x) FROM t", epsilon=2, delta=Fraction(1, 10**6))
-    assert (cost.epsilon, cost.delta) == (2, 0)  # type: ignore[attr-defined]
+    assert (cost.epsilon, cost.delta) == (2, 0)
     assert {noised.draw.mechanism for noised in stage.noised} == {"permute-and-flip"}
 
 
@@ -103,7 +103,7 @@ def test_the_zcdp_of_choices() -> None:
         assert {draw.mechanism for draw in by_name.values()} == {mechanism}
         assert by_name["3 most frequent of i"].rho == 3 * Fraction(1, 4) ** 2 / part
         assert by_name["quantile 0.5 of x"].rho == Fraction(1, 4) ** 2 / part
-        assert cost.rho == 4 * Fraction(1, 4) ** 2 / part  # type: ignore[attr-defined]
+        assert cost.rho == 4 * Fraction(1, 4) ** 2 / part
 
 
 def test_the_zcdp_of_top_k() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpsql.catalog.load import load
+from dpsql.catalog.model import Catalog
 from dpsql.catalog.rewriting import Change, rewritten, says
 
 TEXT = """\
@@ -43,7 +44,7 @@ CHANGES = (
 )
 
 
-def loaded(folder: Path, text: str) -> object:
+def loaded(folder: Path, text: str) -> Catalog:
     path = folder / "d.yaml"
     path.write_text(text)
     return load(path)
@@ -54,13 +55,13 @@ def test_every_plain_form(tmp_path: Path) -> None:
     assert left == ()
     assert text.count("# chosen") == 5 and "# the account" in text and "# the orders" in text and "keys: [1, 2]" in text
     before, after = loaded(tmp_path, TEXT), loaded(tmp_path, text)
-    assert says(before, after, CHANGES)  # type: ignore[arg-type]
-    orders = after.table("or ders")  # type: ignore[attr-defined]
+    assert says(before, after, CHANGES)
+    orders = after.table("or ders")
     assert orders.caps.rows == 8
     assert [float(end) for end in orders.column("x").interval.ends()] == [0, 4]
     assert [float(end) for end in orders.column("y z").interval.ends()] == [-1, 0.5]
     assert not orders.column("y z").nullable
-    assert after.table("rows").caps.rows == 2  # type: ignore[attr-defined]
+    assert after.table("rows").caps.rows == 2
 
 
 @pytest.mark.parametrize(
@@ -90,4 +91,4 @@ def test_anything_else_that_changed_is_seen(tmp_path: Path) -> None:
         ("epsilon: 1", "epsilon: 2"),
     ):
         after = loaded(tmp_path, TEXT.replace(old, new))
-        assert not says(before, after, (LIMIT,))  # type: ignore[arg-type]
+        assert not says(before, after, (LIMIT,))

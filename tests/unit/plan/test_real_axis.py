@@ -106,7 +106,7 @@ def test_whole_numbers_are_kept_between_bounds(low: int | None, high: int | None
     values = [None, -(2**63), -5, -4, 0, 3, 5, 6, 10, 11, 2**63 - 1]
     least, most = -(2**63) if low is None else low, 2**63 - 1 if high is None else high
     expected = [None if v is None else min(max(v, least), most) for v in values]
-    assert answers(values, "BIGINT", kept("x", column)) == expected  # type: ignore[arg-type]
+    assert answers(values, "BIGINT", kept("x", column)) == expected
 
 
 def test_dates_are_kept_between_bounds() -> None:

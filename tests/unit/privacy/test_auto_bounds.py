@@ -80,6 +80,22 @@ def test_chosen_bounds_are_free_from_then_on() -> None:
         assert any("bounds of t.x" in note for note in chosen)  # new noise is new bounds
 
 
+def test_the_query_that_chose_bounds_repeats_for_nothing(tmp_path: Path) -> None:
+    described = catalog("again")
+    described["tables"]["t"]["source"] = "t.parquet"
+    rows().to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.yaml").write_text(json.dumps(described))
+    sql = "SELECT AVG(x) FROM t"
+    with dpsql.connect(tmp_path / "t.yaml", epsilon=1) as connection:
+        first = connection.execute(sql).fetchall()
+        assert connection.would_charge(sql).epsilon == 0
+        again = connection.execute(sql)
+        assert again.privacy.repeated and again.fetchall() == first
+        assert connection.budget.spent.epsilon == 1
+        other = connection.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh = true) AVG(x) FROM t").fetchall()
+        assert other != first and connection.budget.spent.epsilon == 2
+
+
 def test_a_query_that_needs_no_bounds_chooses_none() -> None:
     with connected("none") as connection:
         for sql in ("COUNT(x)", "SUM(x)", "AVG(LEAST(GREATEST(x, 0), 5))", "COUNT(*)"):

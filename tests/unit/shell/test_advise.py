@@ -100,3 +100,17 @@ def test_where_everything_is_declared(here: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("words", [["--epsilon", "x"], [], ["--epsilon", "0"]])
 def test_bad_words(here: Path, words: list[str]) -> None:
     assert main(["advise", "sales.yaml", "--yes", *words]) != 0
+
+
+def test_what_tells_whose_a_row_is_gets_no_bounds(here: Path) -> None:
+    from dpsql.advising import steps
+
+    items = "  items:\n    unit: {through: sales, on: {sale: sale}}\n    columns: {sale: integer, n: integer}\n"
+    (here / "two.yaml").write_text(
+        METADATA.replace("      note: text\n", "      note: text\n      sale: integer\n") + items
+    )
+    found = steps(load(here / "two.yaml"))
+    assert [(step.table, step.column) for step in found if step.what == "bounds"] == [
+        ("sales", "price"),
+        ("items", "n"),
+    ]

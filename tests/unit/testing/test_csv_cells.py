@@ -151,7 +151,7 @@ def test_the_judge_reads_the_same(tmp_path: Path, form: dict[str, Any]) -> None:
                 values += expected is not None
                 assert (count == 1) == (expected is not None), (name, cell)
                 if expected is not None:
-                    assert float(total) == pytest.approx(float(expected), rel=1e-6, abs=1e-3), (name, cell)  # type: ignore[arg-type]
+                    assert float(total) == pytest.approx(float(expected), rel=1e-6, abs=1e-3), (name, cell)
     assert min(known.values()) > 500 and values > 60
 
 
@@ -205,7 +205,7 @@ def test_replay_follows_paths_through_formats(tmp_path: Path) -> None:
         assert {line.unit for line in lines if any(line.changes.values())} == units, (sql, lines)
         assert all(line.holds for line in lines), lines
     found = testing.neighbour(path, None, 1)
-    assert [row["k"] for row in found["items"].to_pylist()] == ["a", "b", "a", "b", "a", "a"]  # type: ignore[attr-defined]
+    assert [row["k"] for row in found["items"].to_pylist()] == ["a", "b", "a", "b", "a", "a"]
 
 
 def test_the_judge_would_notice_cells_that_the_engine_reads_wrongly(
