@@ -114,6 +114,17 @@ def test_the_budget_is_asked_for_both_before_either() -> None:
         assert connection.would_charge("SELECT AVG(x) FROM t").epsilon == 1
 
 
+def test_a_choice_is_charged_before_the_vault_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise dpsql.ExecutionError("the vault fails", code=500)
+
+    with connected("charged first") as connection:
+        monkeypatch.setattr("dpsql.query.vault_run", fails)
+        with pytest.raises(dpsql.ExecutionError):
+            connection.execute("SELECT AVG(x) FROM t")
+        assert connection.budget.spent.epsilon == pytest.approx(0.1)  # of the choice alone: the query never began
+
+
 def test_explain_says_what_comes_first() -> None:
     with connected("explain") as connection:
         told = str(connection.explain("SELECT AVG(x) FROM t"))
