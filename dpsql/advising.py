@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpsql.accounting.loss import Cost, rho_of_pure
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
+from dpsql.errors import InternalError
 from dpsql.plan.dialects.literals import identifier
 from dpsql.query import choose_bounds
 from dpsql.session import Session
@@ -86,6 +88,15 @@ def shares(found: tuple[Step, ...], epsilon: Fraction) -> tuple[Fraction, ...]:
     """In millionths, so that they can be written; together at most epsilon."""
     whole = sum(step.weight for step in found)
     return tuple(Fraction(epsilon * step.weight * 10**6 // whole, 10**6) for step in found)
+
+
+def check_budget(session: Session, epsilon: Fraction) -> None:
+    """Refused before anything is spent, where the budget does not allow all of it."""
+    if session.ledger is None:
+        raise InternalError("advice is charged")
+    refused = session.ledger.quote(Cost(epsilon=epsilon, rho=rho_of_pure(epsilon)), session.analyst)
+    if refused is not None:
+        raise refused
 
 
 def advice(session: Session, step: Step, epsilon: Fraction, ask: Any) -> Iterator[Advice]:

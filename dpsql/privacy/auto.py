@@ -107,9 +107,9 @@ def with_shares(
     kept, choosing = dict(weights), dict[tuple[int, int], Fraction]()
     for i, stage in enumerate(stages):
         for n, choice in enumerate(stage.choices):
-            parts = [part for part in _parts(stages, i, choice) if part in kept]
-            if choice.as_in is not None or not parts:
+            if choice.as_in is not None:
                 continue
+            parts = [part for part in _parts(stages, i, choice) if part in kept]
             part_of = price(stage, choice).share
             choosing[i, n] = part_of * sum((weights[part] for part in parts), Fraction(0))
             for part in parts:

@@ -23,14 +23,11 @@ def with_prices(
 def _with_prices(
     i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction], accounting: Accounting
 ) -> NoisyStage:
-    """Without the candidates whose noise would not fit the sampler. What nothing depends on, or nothing is spent on, is no
-    choice."""
+    """Without the candidates whose noise would not fit the sampler."""
     found: list[LimitChoice] = []
     for n, choice in enumerate(stage.choices):
         if (i, n) in shares:
             choice = priced(stage, choice, shares[i, n], stage.noised, accounting)
-        elif choice.as_in is None:
-            continue
         found.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))
     return dataclasses.replace(stage, choices=tuple(found))
 

@@ -42,9 +42,7 @@ def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, ye
     if not yes:
         click.confirm(f"Spend ε = {float(whole):g} of the budget on this?", abort=True)
     with connection_of(metadata, {"source": source}) as connection:
-        found = _found(connection, todo, parts)
-    for line in _lines(found):
-        print(line)
+        found = _found(connection, todo, parts, whole)
     return _write(metadata, found, whole) if write else Exit.OK
 
 
@@ -60,8 +58,9 @@ def _described(step: Any) -> str:
             return f"{step.table}: what is NULL, or does not convert"
 
 
-def _found(connection: Any, todo: Any, parts: Any) -> list[Any]:
-    from dpsql.advising import advice
+def _found(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]:
+    """Each finding is told at once: it is paid for."""
+    from dpsql.advising import advice, check_budget
     from dpsql.shell.spinner import spinner
 
     def ask(columns: str, epsilon: Fraction, options: str) -> tuple[Any, Any]:
@@ -69,19 +68,20 @@ def _found(connection: Any, todo: Any, parts: Any) -> list[Any]:
         cursor = connection.execute(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({given}) {columns}")
         return cursor.fetchall(), cursor.privacy
 
+    check_budget(connection._session, whole)
     found: list[Any] = []
     for step, part in zip(todo, parts, strict=True):
         with spinner():
-            found += advice(connection._session, step, part, ask)
+            new = list(advice(connection._session, step, part, ask))
+        for one in new:
+            print(_line(one), flush=True)
+        found += new
     return found
 
 
-def _lines(found: list[Any]) -> list[str]:
-    lines: list[str] = []
-    for one in found:
-        where = one.table if one.column is None else f"{one.table}.{one.column}"
-        lines.append(f"{where}: {one.key}   # {one.text}" if one.key else f"{where}: {one.text}")
-    return lines
+def _line(one: Any) -> str:
+    where = one.table if one.column is None else f"{one.table}.{one.column}"
+    return f"{where}: {one.key}   # {one.text}" if one.key else f"{where}: {one.text}"
 
 
 def _write(metadata: str, found: list[Any], epsilon: Fraction) -> int:

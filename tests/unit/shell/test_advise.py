@@ -77,8 +77,11 @@ def test_nothing_is_written_unless_asked(here: Path) -> None:
 
 
 def test_a_budget_that_is_too_small(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["advise", "sales.yaml", "--epsilon", "400", "--yes", "--write"]) == 4
+    """Not even a part of it is spent."""
+    assert main(["advise", "sales.yaml", "--epsilon", "11", "--yes", "--write"]) == 4
     assert (here / "sales.yaml").read_text() == METADATA
+    with dpsql.connect(here / "sales.yaml") as connection:
+        assert connection.budget.spent.epsilon == 0
     assert "DPSQL-4" in capsys.readouterr().err
 
 
