@@ -58,7 +58,10 @@ def settings() -> Iterator[str]:
     yield "`'auto'`: the data choose, for a part of ε, whatever is declared; `'released'`: what they chose for an earlier"
     yield "query over the same tables, for nothing (refused where there was none)."
     yield "`accuracy`: the least ε for which 95 % (`confidence`) of the intervals are no wider is found from the plan, up to"
-    yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums, with limits that are known beforehand."
+    yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums. Limits that are left to the data are"
+    yield "chosen first, in a release of their own for a part of `epsilon`; then as little is spent as the accuracy needs"
+    yield "with them. `if_not_enough`: where `epsilon` is too little, `'stop'` (the default) refuses the query, after the"
+    yield "choice if that shows it; `'best'` spends all of `epsilon`."
     yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
     yield "rows of a unit count in all: so many for each group."
 
