@@ -174,7 +174,7 @@ def votes(frame: pd.DataFrame) -> Counter[int]:
         (stage,) = first.plan.stages
         assert isinstance(stage.measurements[0], Choice)
         assert reaches(stage)["bounds of x"].most == FULL
-        found = run(session, stage, check(session, ladder), salt=0).totals.named["bounds of x"]
+        found = run(session, stage, check(session, first.plan), salt=0).totals.named["bounds of x"]
     return Counter({at: weight for (_, at), weight in found.items()})
 
 
