@@ -1,4 +1,4 @@
-"""Limits that the data choose, on twelve shapes of data: how far answers are from those with the best limit in hindsight, by the
+"""Limits that the data choose, on twelve shapes of data: how far answers are from the best limit in hindsight's, by the
 same scores and constants as the engine's (`python -m benchmarks limits` prints the table)."""
 
 from __future__ import annotations
