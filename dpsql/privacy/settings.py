@@ -25,6 +25,7 @@ class QuerySettings:
     sums by name, in their units. Public numbers.
     proof: EXPLAIN shows the whole proof of isolation.
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
+    assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -37,6 +38,7 @@ class QuerySettings:
     split: Weights | None = None
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
+    assumed_rows: int | None = None
     top_k: bool = False
     intervals: Fraction | None = None
     proof: bool = False

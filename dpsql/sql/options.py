@@ -186,6 +186,13 @@ _SPECS = (
     OptionSpec(
         name="confidence", takes="a level between 0 and 1", example="confidence = 0.99", check=_level, settable=False
     ),
+    OptionSpec(
+        name="assumed_rows",
+        takes="a whole number from 1 to 1e9: how many rows count in each group, for estimates of averages and ratios",
+        example="assumed_rows = 1000",
+        check=_cap,
+        settable=False,
+    ),
     OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
     OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),
     OptionSpec(name="top_k", takes="true or false", example="top_k = true", check=_flag),
