@@ -59,8 +59,8 @@ def settings() -> Iterator[str]:
     yield "query over the same tables, for nothing (refused where there was none)."
     yield "`accuracy`: the least ε for which 95 % (`confidence`) of the intervals are no wider is found from the plan, up to"
     yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums, with limits that are known beforehand."
-    yield "`assumed_rows`: EXPLAIN estimates how near averages and ratios will be with so many rows in each group. Without it,"
-    yield "with as many as an earlier count of yours said, or as the metadata's `units` promise."
+    yield "`assumed_rows`: EXPLAIN estimates how near averages and ratios will be with so many rows in each group. Without"
+    yield "it, with as many as an earlier count of yours said, or as the metadata's `units` promise."
     yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
     yield "rows of a unit count in all: so many for each group."
 
