@@ -86,7 +86,8 @@ class Explanation:
         if plan.split:
             lines.append(f"  ε is divided: {'; '.join(map(_share, plan.split))}.")
         lines += [f"  Note: {note}." for note in self.privacy.notes]
-        lines += [_bounds_first(*column, choice) for column, choice in plan.before]
+        for first in plan.before:
+            lines += _limits_first(first.plan) if first.column is None else [_bounds_first(*first.column, first.plan)]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
@@ -105,6 +106,15 @@ def _bounds_first(table: str, column: str, choice: ReleasePlan) -> str:
         f"The data choose the bounds of {table}.{column} first: 0, {first:,.6g}, twice that, … {last:,.6g} on either side, "
         f"by {draw.mechanism} with ε = {float(draw.epsilon):.6g}. The noise below is that of ±{first:,.6g}, and grows."
     )
+
+
+def _limits_first(choice: ReleasePlan) -> list[str]:
+    lines = [_choice_of_limit(one, stage, choice.unit, after="") for stage in choice.stages for one in stage.choices]
+    return [
+        *lines,
+        "Then as little ε is spent as the accuracy needs with the limits that were chosen. The cost above is the most, and "
+        "the noise below that of the smallest limits with all of ε.",
+    ]
 
 
 def explanation(
@@ -255,7 +265,10 @@ def _limits(stage: NoisyStage, unit: str) -> str:
     return "; ".join(line for line in lines if line)
 
 
-def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
+NOISE_GROWS = " The noise below is that of the smallest, and grows with it."
+
+
+def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str, *, after: str = NOISE_GROWS) -> str:
     """What is left to the data, and what it costs."""
     whose = with_article(unit)
     match choice.of:
@@ -273,7 +286,7 @@ def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
         return f"The data chose {what}: {chosen}, for ε = {float(choice.draw.epsilon):.6g}."
     return (
         f"The data choose {what}: {first}, twice that, … {last}, by {choice.draw.mechanism} with "
-        f"ε = {float(choice.draw.epsilon):.6g}. The noise below is that of the smallest, and grows with it."
+        f"ε = {float(choice.draw.epsilon):.6g}.{after}"
     )
 
 

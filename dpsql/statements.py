@@ -19,10 +19,10 @@ from dpsql.estimates import estimates
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, check, in_text, left_of, refusal_now, run_query, would_charge
+from dpsql.query import Answer, check, in_text, left_of, plan_now, refusal_now, run_query, would_charge
 from dpsql.result import amount_report
 from dpsql.session import Session, as_limit
-from dpsql.session_plan import Parameters, plan_of, read
+from dpsql.session_plan import Parameters, read
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.bind.scope import unknown_table
@@ -66,7 +66,7 @@ def explain(session: Session, sql: str, parameters: Parameters = None) -> Explan
 
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:
     with in_text(sql):
-        return plan_of(session, read(sql, parameters))
+        return plan_now(session, read(sql, parameters))
 
 
 def charge_of(session: Session, sql: str, parameters: Parameters = None) -> Cost:
@@ -84,7 +84,7 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
 
 
 def _explained(session: Session, statement: Statement) -> Explanation:
-    found = plan_of(session, statement)
+    found = plan_now(session, statement)
     scratch = check(session, found)
     if session.ledger is None:
         return explanation(found, None)

@@ -149,8 +149,10 @@ class LimitChoice:
     stage's measurement there. candidates: the limits it is chosen from, ascending.
 
     A candidate's score is −max(0, N − tolerated) − step·i, N the number of units above the limit, i its position. Filled in
-    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group. as_in: the stage whose choice
-    of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is released.
+    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group; fading: so many at the
+    smallest candidate, half as many at one twice as large. norm: in which a unit's rows are limited. as_in: the stage whose
+    choice of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is
+    released.
     """
 
     of: Chosen
@@ -158,6 +160,8 @@ class LimitChoice:
     draw: Draw = Draw(mechanism="none")
     step: int = 0
     tolerated: Fraction = Fraction(0)
+    fading: bool = False
+    norm: Norm = 1
     as_in: int | None = None
     chosen: int | None = None
 
@@ -234,13 +238,21 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """A release that comes before the query, and decides what its plan is: it chooses the bounds of a column (table,
+    column), or, column None, the limits of the query's stages."""
+
+    plan: ReleasePlan
+    column: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
-    level: of these intervals, and narrow the same plan without them. before: columns (table, column) whose bounds have to be
-    chosen first, and the plans of these choices, which are releases of their own.
+    level: of these intervals, and narrow the same plan without them. before: what has to be chosen first.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -256,12 +268,12 @@ class ReleasePlan:
     split: tuple[Share, ...] = ()
     level: Fraction | None = None
     narrow: ReleasePlan | None = None
-    before: tuple[tuple[tuple[str, str], ReleasePlan], ...] = ()
+    before: tuple[Before, ...] = ()
 
     @property
     def whole_cost(self) -> Cost:
         """With the choices that come first."""
-        return sum((choice.cost for _, choice in self.before), self.cost)
+        return sum((first.plan.cost for first in self.before), self.cost)
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

@@ -165,7 +165,11 @@ def priced(
     by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
     draw = Draw(mechanism=by, reach=1, epsilon=epsilon, rho=rho_of(by, epsilon))
     return dataclasses.replace(
-        choice, draw=draw, step=math.ceil(price(stage, choice).calm / epsilon), tolerated=tolerated
+        choice,
+        draw=draw,
+        step=math.ceil(price(stage, choice).calm / epsilon),
+        tolerated=tolerated,
+        norm=max((noised[j].draw.norm for j in dependents(choice, stage.measurements)), default=1),
     )
 
 
@@ -185,8 +189,11 @@ def _noise_of_one(noised: Noised) -> Fraction:
 
 def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
     """Of each candidate, from how many units are above it. groups: a public number, by now."""
-    tolerated = max(1, round(choice.tolerated * groups))
-    return [-max(0, n - tolerated) - choice.step * i for i, n in enumerate(above)]
+    found: list[int] = []
+    for i, n in enumerate(above):
+        smaller = Fraction(choice.candidates[0], choice.candidates[i]) if choice.fading else 1
+        found.append(-max(0, n - max(1, round(choice.tolerated * groups * smaller))) - choice.step * i)
+    return found
 
 
 def ladder_scores(above: Sequence[int], epsilon: Fraction) -> list[int]:

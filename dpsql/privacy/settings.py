@@ -24,7 +24,8 @@ class QuerySettings:
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
     proof: EXPLAIN shows the whole proof of isolation.
-    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
+    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
+    it is spent where it is not enough; else that is refused.
     assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
@@ -39,6 +40,7 @@ class QuerySettings:
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
     assumed_rows: int | None = None
+    best: bool = False
     top_k: bool = False
     intervals: Fraction | None = None
     proof: bool = False

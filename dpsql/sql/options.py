@@ -96,6 +96,10 @@ def _mechanism(raw: Raw) -> str | None:
     return fold(raw) if isinstance(raw, str) and fold(raw) in MECHANISMS else None
 
 
+def _short(raw: Raw) -> str | None:
+    return fold(raw) if isinstance(raw, str) and fold(raw) in ("stop", "best") else None
+
+
 def _flag(raw: Raw) -> bool | None:
     return raw if isinstance(raw, bool) else None
 
@@ -192,6 +196,9 @@ _SPECS = (
         example="assumed_rows = 1000",
         check=_cap,
         settable=False,
+    ),
+    OptionSpec(
+        name="if_not_enough", takes="'stop' or 'best'", example="if_not_enough = 'best'", check=_short, settable=False
     ),
     OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
     OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),
