@@ -69,6 +69,11 @@ def released_before(session: Session, stage: NoisyStage) -> Iterator[Released]:
 # --- how many rows ----------------------------------------------------------------------------------------------------
 
 
+def rows_assumed(assumed: int | None) -> RowsOf:
+    """As the query assumes."""
+    return lambda stage, made_of: None if assumed is None else Rows(float(assumed), "assumed_rows")
+
+
 def rows_counted(session: Session, assumed: int | None, *, promised: bool) -> RowsOf:
     """How many rows there are in a group: as the query assumes, else as a release counted them, else (promised) as many as
     the catalog promises units."""
@@ -77,7 +82,7 @@ def rows_counted(session: Session, assumed: int | None, *, promised: bool) -> Ro
 
     def of(stage: NoisyStage, made_of: tuple[Measurement, ...]) -> Rows | None:
         if assumed is not None:
-            return Rows(float(assumed), "assumed_rows")
+            return rows_assumed(assumed)(stage, made_of)
         if (stage.number, made_of) not in known:
             counted = _counted(session, stage, made_of)
             known[stage.number, made_of] = counted or (_promised(session, stage) if promised else None)
