@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
+from dpsql.estimates import Estimate
 from dpsql.ir.expr import Literal
 from dpsql.plan.balls import FULL
 from dpsql.plan.candidates import Ends
@@ -37,12 +39,14 @@ from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, li
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would."""
+    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would.
+    estimates: of columns that are made of several measurements, how near they will be."""
 
     plan: ReleasePlan
     privacy: Privacy
     left: CostReport | None
     refused: BudgetError | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         plan = self.plan
@@ -58,6 +62,7 @@ class Explanation:
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
+            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
             "notes": list(self.privacy.notes),
             "split": [{"name": s.name, "columns": list(s.columns), "part": float(s.part)} for s in plan.split],
         }
@@ -86,6 +91,10 @@ class Explanation:
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
+        keys = any(stage.keys for stage in plan.stages)
+        lines += [f"{name}: {one.text(keys=keys)}." for name, one in self.estimates.items()]
+        if any(one.rows is not None and not one.because for one in self.estimates.values()):
+            lines.append("OPTIONS(assumed_rows = …) says for how many rows; so does a count that was released before.")
         return "\n".join(lines)
 
 
@@ -108,10 +117,19 @@ def _limits_first(choice: ReleasePlan) -> list[str]:
     ]
 
 
-def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
+def explanation(
+    plan: ReleasePlan,
+    left: CostReport | None,
+    refused: BudgetError | None = None,
+    estimates: Mapping[str, Estimate] | None = None,
+) -> Explanation:
     whole = cost_report(plan.whole_cost, plan.accounting)
     return Explanation(
-        plan=plan, privacy=dataclasses.replace(privacy_report(plan), cost=whole), left=left, refused=refused
+        plan=plan,
+        privacy=dataclasses.replace(privacy_report(plan), cost=whole),
+        left=left,
+        refused=refused,
+        estimates=estimates or {},
     )
 
 

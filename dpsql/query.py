@@ -35,7 +35,7 @@ from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import settled_plan
 from dpsql.privacy.settling import settled
-from dpsql.record import chosen_record, release_record
+from dpsql.record import release_record, released_record
 from dpsql.release import (
     Exact,
     Noisy,
@@ -211,7 +211,7 @@ def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
         for stage in choice.stages
     ]
     done = with_chosen(choice, [each.chosen for each in rows])
-    ledger.store(receipt, encode(tuple(rows)), chosen_record(done))
+    ledger.store(receipt, encode(tuple(rows)), released_record(choice, done))
     return done
 
 
@@ -248,7 +248,7 @@ def _run_charged(
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
     rows = encode(noisies)
-    ledger.store(receipt, rows, chosen_record(settled_plan(found, [each.chosen for each in noisies])))
+    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in noisies])))
     session.unfinished[charge.plan] = rows
     answer = _finish_settled(session, found, scratch, noisies)
     session.unfinished.pop(charge.plan, None)

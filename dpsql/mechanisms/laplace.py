@@ -50,12 +50,10 @@ def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
         apart = scale if not known else max(scale, known[-1] * 1.001)
         known.append(apart)
     outside = 1 - level
+    parts = [(math.prod(b * b / (b * b - other * other) for other in known if other != b), b) for b in known]
 
     def tail(r: float) -> float:
-        return math.fsum(
-            math.prod(b * b / (b * b - other * other) for other in known if other != b) * math.exp(-r / b)
-            for b in known
-        )
+        return math.fsum(c * math.exp(-r / b) for c, b in parts)
 
     low, high = 0.0, sum(known)
     while tail(high) > outside:
