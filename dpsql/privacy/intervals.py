@@ -245,7 +245,7 @@ def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fra
         ((factor, draw),) = used
         return half_width(draw, float(level)) * factor
     unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
     if used[0][1].mechanism == "laplace":
         return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
     return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
