@@ -151,4 +151,5 @@ def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
     if draw.mechanism == "laplace" and not one_number:
         return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
     found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
+    found |= {"parts": draw.parts} if draw.parts > 1 else {}
     return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

@@ -46,6 +46,7 @@ class Draw:
 
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
+    parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
     mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
@@ -59,6 +60,12 @@ class Draw:
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
     rank: int = 0
+    parts: int = 1
+
+    @property
+    def steps(self) -> Fraction:
+        """b or σ in noise-grid integers."""
+        return Fraction(self.scale, self.parts)
 
     @property
     def grid(self) -> int:

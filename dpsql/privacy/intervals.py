@@ -265,7 +265,7 @@ def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction
         ((factor, draw),) = used
         return half_width(draw, float(level)) * factor
     unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
     if used[0][1].mechanism == "laplace":
         return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
     return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
