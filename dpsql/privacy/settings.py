@@ -23,6 +23,7 @@ class QuerySettings:
     "auto": the data choose, whatever is declared; "released": what they chose for an earlier query.
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
+    nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
     exact: no noise and no threshold; only dpsql.testing sets it."""
@@ -38,6 +39,7 @@ class QuerySettings:
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
     top_k: bool = False
+    nonnegative: bool = False
     intervals: Fraction | None = None
     proof: bool = False
     exact: bool = False
