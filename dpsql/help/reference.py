@@ -59,7 +59,7 @@ def settings() -> Iterator[str]:
     yield "query over the same tables, for nothing (refused where there was none)."
     yield "`accuracy`: the least ε for which 95 % (`confidence`) of the intervals are no wider is found from the plan, up to"
     yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums, with limits that are known beforehand."
-    yield "`nonnegative`: counts are shown as the nearest whole numbers from 0 on with the noisy counts' total; ROLLUP's levels"
+    yield "`nonnegative`: counts are shown as the nearest whole numbers from 0 on with the noisy total; ROLLUP's levels"
     yield "stay the sums of their parts. It costs nothing: with and without it a question is paid once. But on average small"
     yield "counts are too large then, and large ones too small. AVG and VAR keep the noisy count, histograms their bins."
     yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"

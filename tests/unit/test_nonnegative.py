@@ -76,7 +76,7 @@ def test_either_is_a_free_repeat_of_the_other(counted: str, mechanism: str, tmp_
     assert min(after) >= 0 and all(isinstance(n, int) for n in after)
     assert abs(sum(after) - max(0, sum(before))) <= len(before) / 2 + 1  # the noisy ones are shown rounded one by one
     assert [row[3] for row in found] == [row[3] for row in noisy]  # means keep the noisy count
-    low = max(n for n, m in zip(before, after, strict=True) if m == 0)
+    low = max((n for n, m in zip(before, after, strict=True) if m == 0), default=-math.inf)
     assert all(n >= low - 1 for n, m in zip(before, after, strict=True) if m > 0)  # the smallest become 0
 
 
