@@ -67,6 +67,7 @@ def _stage(stage: NoisyStage) -> dict[str, object]:
         "threshold_units": None if selection is None else float(selection.units),
         "delta_keys": str(sum(each.delta for each in stage.selections)) if stage.selections else None,
         "min_units": stage.min_units,
+        "nonnegative": [stage.measurements[one.position].name for one in stage.nonnegative],
     }
 
 

@@ -123,6 +123,23 @@ class Level:
     keys: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonNegative:
+    """A count that is shown as one of whole numbers from 0 on (dpsql/nonnegative.py). position: of its measurement; count:
+    the answer it is made of, which keeps its noise; shown: what the stage's outputs read instead. slack: by how many rows
+    making levels consistent may have moved the count besides."""
+
+    position: int
+    count: Field
+    shown: Field
+    slack: int = 0
+
+    @property
+    def column(self) -> str:
+        """Its name in the noisy table."""
+        return f"w{self.position}"
+
+
 FAN_OUT_LIMIT = 10_000
 
 
@@ -224,10 +241,11 @@ class Stage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStage(Stage):
     """noised: one for each measurement. selections: where keys are private, the rounds in which they are selected; in each,
-    units vote for those of their keys that were not released before."""
+    units vote for those of their keys that were not released before. nonnegative: what becomes of counts after release."""
 
     noised: tuple[Noised, ...]
     selections: tuple[Selection, ...] = ()
+    nonnegative: tuple[NonNegative, ...] = ()
 
     @property
     def selection(self) -> Selection | None:
