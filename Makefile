@@ -5,12 +5,14 @@ PY := $(VENV)/bin/python
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint deep bench samples schema topics clean compiled
+.PHONY: help demo quick test lint deep bench samples schema topics clean compiled hooks
 
 help:
 	@echo "make demo    install, generate sample data, answer three queries"
+	@echo "make quick   the tests that are not marked slow: under a minute on two cores"
 	@echo "make test    install with the test packages and run the tests"
-	@echo "make lint    formatting, ruff, mypy --strict, import contracts"
+	@echo "make lint    formatting, ruff, mypy --strict, import contracts, size caps"
+	@echo "make hooks   run the checks before every commit and push (pre-commit)"
 	@echo "make deep    the tests with many more random cases (hours)"
 	@echo "make bench   the benchmarks"
 	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
@@ -20,6 +22,10 @@ help:
 demo: $(VENV)/.installed samples
 	@$(PY) -m dpsql.samples.demo
 
+quick: $(VENV)/.test
+	DPSQL_PROFILE=quick $(PY) -m pytest -n $(JOBS) --dist worksteal -q -m "not slow" \
+	  tests/unit tests/cases tests/project tests/conformance $(PYTEST_ARGS)
+
 test: $(VENV)/.test
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q $(PYTEST_ARGS)
 
@@ -28,6 +34,10 @@ lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy --strict -p dpsql
 	$(VENV)/bin/lint-imports
+	$(PY) -m tests.project.sizes
+
+hooks: $(VENV)/.dev
+	$(VENV)/bin/pre-commit install
 
 deep: $(VENV)/.test
 	DPSQL_PROFILE=deep $(PY) -m pytest -n $(JOBS) --dist worksteal -q --run-deep $(PYTEST_ARGS)
