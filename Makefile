@@ -51,6 +51,11 @@ data/.generated: $(VENV)/.installed $(wildcard dpsql/samples/*.py)
 	@$(PY) -m dpsql.samples --into data
 	@touch $@
 
+# The help topics as static pages, in build/docs; the pages beside them are in the checkout only.
+docs: $(VENV)/.docs
+	$(PY) -m dpsql.help.site build/docs CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(PY) -m pytest -q tests/project/test_site.py
+
 schema: $(VENV)/.installed
 	$(PY) -m dpsql.catalog.schema > metadata/schema.json
 
@@ -77,6 +82,10 @@ $(VENV)/.test: $(VENV)/.installed
 
 $(VENV)/.dev: $(VENV)/.test
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,dev]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
 	@touch $@
 
 clean:
