@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
 JOBS ?= 2
+QUICK := -m pytest -n $(JOBS) --dist worksteal -q -m "not slow"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint deep bench samples schema topics clean compiled hooks
+.PHONY: help demo quick test lint deep bench samples schema topics clean compiled hooks docs build release lowest newest
 
 help:
 	@echo "make demo    install, generate sample data, answer three queries"
@@ -16,6 +17,11 @@ help:
 	@echo "make deep    the tests with many more random cases (hours)"
 	@echo "make bench   the benchmarks"
 	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
+	@echo "make lowest  make quick on the lowest versions of the dependencies"
+	@echo "make newest  make quick on the newest Python that is at hand (or PYTHON=…)"
+	@echo "make docs    the help topics as a website, in build/docs"
+	@echo "make build   sdist and wheel in dist/, installed into a clean environment and run"
+	@echo "make release is this commit a release? then make build"
 	@echo "make schema  write metadata/schema.json again"
 	@echo "make topics  write the generated help topics, and the outputs shown in README.md and help, again"
 
@@ -23,8 +29,7 @@ demo: $(VENV)/.installed samples
 	@$(PY) -m dpsql.samples.demo
 
 quick: $(VENV)/.test
-	DPSQL_PROFILE=quick $(PY) -m pytest -n $(JOBS) --dist worksteal -q -m "not slow" \
-	  tests/unit tests/cases tests/project tests/conformance $(PYTEST_ARGS)
+	DPSQL_PROFILE=quick $(PY) $(QUICK) tests/unit tests/cases tests/project tests/conformance $(PYTEST_ARGS)
 
 test: $(VENV)/.test
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q $(PYTEST_ARGS)
@@ -53,6 +58,7 @@ data/.generated: $(VENV)/.installed $(wildcard dpsql/samples/*.py)
 
 # The help topics as static pages, in build/docs; the pages beside them are in the checkout only.
 docs: $(VENV)/.docs
+	rm -rf build/docs
 	$(PY) -m dpsql.help.site build/docs CHANGELOG.md CONTRIBUTING.md SECURITY.md
 	$(PY) -m pytest -q tests/project/test_site.py
 
@@ -89,7 +95,7 @@ $(VENV)/.docs: $(VENV)/.test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) data build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .venv-newest data build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # sqlglot's compiled extra parses the same statements with other classes: the SQL tests run on it too.
 compiled: .venv-compiled/.installed
@@ -98,4 +104,35 @@ compiled: .venv-compiled/.installed
 .venv-compiled/.installed: pyproject.toml
 	@$(PYTHON) -m venv .venv-compiled
 	@.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compiled]'
+	@touch $@
+
+build: $(VENV)/.dev
+	$(PY) -m tests.project.wheel
+
+release: $(VENV)/.dev
+	$(PY) -m tests.project.release
+	$(PY) -m tests.project.wheel
+
+lowest: .venv-lowest/.installed
+	DPSQL_PROFILE=quick .venv-lowest/bin/python $(QUICK) tests/unit tests/cases tests/conformance
+
+.venv-lowest/.installed: pyproject.toml tests/project/lowest.py
+	@$(PYTHON) -m venv .venv-lowest
+	@$(PYTHON) -m tests.project.lowest > .venv-lowest/constraints.txt
+	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' \
+	  --constraint .venv-lowest/constraints.txt
+	@touch $@
+
+# The newest CPython on the path or under pyenv that starts.
+NEWEST = $(shell for minor in 16 15 14 13 12 11; do \
+  for python in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3.$$minor; do \
+    $$python -c '' 2>/dev/null && echo $$python && exit; done; done)
+
+newest: .venv-newest/.installed
+	.venv-newest/bin/python --version
+	DPSQL_PROFILE=quick .venv-newest/bin/python $(QUICK) tests/unit tests/cases tests/conformance
+
+.venv-newest/.installed: pyproject.toml
+	@$(if $(filter command environment,$(firstword $(origin PYTHON))),$(PYTHON),$(NEWEST)) -m venv .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@

@@ -1,7 +1,7 @@
 """`make release`: is this commit a release? Then build it. Nothing is uploaded.
 
-The version is the same in pyproject.toml, dpsql/version.py and the first section of CHANGELOG.md, which has a date and is not
-empty; the commit has the tag v<version>; nothing is changed or untracked beside it.
+The version is the same in pyproject.toml, dpsql/version.py and the first section of CHANGELOG.md, which has a date and is
+not empty; the commit has the tag v<version>; nothing is changed or untracked beside it.
 """
 
 from __future__ import annotations

@@ -33,9 +33,11 @@ def expected_in_wheel() -> set[str]:
 
 
 def tracked(folder: str) -> list[Path]:
-    names = subprocess.run(
-        ["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    """What git knows of a folder; in an unpacked sdist, which has no git, all of it."""
+    if not (ROOT / ".git").exists():
+        return [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    command = ["git", "ls-files", "-z", folder]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
 
 
