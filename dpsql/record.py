@@ -106,7 +106,7 @@ def _answered(asked: ReleasePlan, stage: NoisyStage) -> dict[str, object] | None
             "question": found.measured[j],
             "rows": _counted(noised, found.rows[j]),
             "form": noised.form,
-            "draws": [[draw.mechanism, draw.shift, draw.scale] for draw in noised.draws],
+            "draws": [[draw.mechanism, draw.shift, draw.scale, draw.parts] for draw in noised.draws],
         }
         for j, noised in enumerate(stage.noised)
         if not is_chosen(noised.measurement)
