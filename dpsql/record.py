@@ -36,6 +36,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
 def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
     found = () if m.position is None else axes(stage.measurements[m.position])
     axis = found[0] if found else None
+    running = None if m.position is None else stage.noised[m.position].running
     return {
         "name": m.name,
         "mechanism": m.mechanism,
@@ -49,6 +50,7 @@ def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
         "upper": None if axis is None else float(axis.high * axis.step),
         "bounds": m.because,
         "stage": m.stage,
+        "cumulative_along": [] if running is None else [stage.keys[i].field.name for i, _ in running.order],
     }
 
 

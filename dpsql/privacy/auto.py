@@ -153,14 +153,14 @@ def priced(
 ) -> LimitChoice:
     """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the
     exponential mechanism, whose loss has a bounded range."""
-    sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
+    every = [noised[j] for j in dependents(choice, stage.measurements)]
+    along = [one for one in every if one.running is not None]
+    sizes = [_noise_of_one(one) for one in along or every]
     drawn = [size for size in sizes if size]
     tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)
     if _means_alone(stage, choice):
         tolerated *= FLAT
-    elif stage.keys and any(
-        isinstance(noised[j].measurement, RowMoments) for j in dependents(choice, stage.measurements)
-    ):
+    elif stage.keys and not along and any(isinstance(one.measurement, RowMoments) for one in every):
         tolerated *= FLAT_BESIDE_COUNTS
     by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
     draw = Draw(mechanism=by, reach=1, epsilon=epsilon, rho=rho_of(by, epsilon))
@@ -170,9 +170,14 @@ def priced(
 
 
 def _noise_of_one(noised: Noised) -> Fraction:
-    """The mean size of a number's noise, in what one unit may change it by."""
+    """The mean size of a number's noise, in what one unit may change it by. Of cumulative sums, to which a row that does not
+    count is missing in all that follow, for each group as much as one of its order's sums has."""
     draw = noised.draw
     match draw.mechanism:
+        case "laplace" | "gaussian" if noised.running is not None:
+            strategy = noised.running.strategy
+            size = Fraction(strategy.growth) * SQUARE_ROOT_OF_2_OVER_PI / strategy.count
+            return Fraction(draw.scale, draw.reach) * size
         case "laplace":
             return Fraction(draw.scale, draw.reach)
         case "gaussian":

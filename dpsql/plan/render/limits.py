@@ -30,7 +30,8 @@ def _counting(ready: Ready, relations: Relations, choice: LimitChoice, tables: d
     measured = [(j, ready.stage.measurements[j]) for j in dependents(choice, ready.stage.measurements)]
     parts = measured if len({entering(one) for _, one in measured}) == 1 else []  # else all rows that are there
     source = rows(ready, relations, Joins(tables, ready.stage.source.single), parts[:1])
-    norm = max((ready.stage.noised[j].draw.norm for j, _ in measured), default=1)
+    balls = [(one.ball, one.running is None) for one in (ready.stage.noised[j] for j, _ in measured)]
+    norm = max((ball for ball, _ in balls), default=1) if all(plain for _, plain in balls) else 1
     entered = f"count(p{parts[0][0]})" if parts and not enters_all(parts[0][1]) else "count(*)"
     squared = False
     if isinstance(choice.of, int):
