@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
+from dpsql.estimates import Estimate
 from dpsql.interval_width import LEVEL
 from dpsql.ir.expr import Literal
 from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
@@ -40,12 +42,14 @@ from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, li
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would."""
+    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would.
+    estimates: of columns that are made of several measurements, how near they will be."""
 
     plan: ReleasePlan
     privacy: Privacy
     left: CostReport | None
     refused: BudgetError | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         plan = self.plan
@@ -61,6 +65,7 @@ class Explanation:
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
+            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
             "notes": list(self.privacy.notes),
             "split": [{"name": s.name, "columns": list(s.columns), "part": float(s.part)} for s in plan.split],
         }
@@ -84,10 +89,15 @@ class Explanation:
         if plan.split:
             lines.append(f"  ε is divided: {'; '.join(map(_share, plan.split))}.")
         lines += [f"  Note: {note}." for note in self.privacy.notes]
-        lines += [_bounds_first(*column, choice) for column, choice in plan.before]
+        for first in plan.before:
+            lines += _limits_first(first.plan) if first.column is None else [_bounds_first(*first.column, first.plan)]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
+        keys = any(stage.keys for stage in plan.stages)
+        lines += [f"{name}: {one.text(keys=keys)}." for name, one in self.estimates.items()]
+        if any(one.rows is not None and not one.because for one in self.estimates.values()):
+            lines.append("OPTIONS(assumed_rows = …) says for how many rows; so does a count that was released before.")
         return "\n".join(lines)
 
 
@@ -101,10 +111,28 @@ def _bounds_first(table: str, column: str, choice: ReleasePlan) -> str:
     )
 
 
-def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
+def _limits_first(choice: ReleasePlan) -> list[str]:
+    lines = [_choice_of_limit(one, stage, choice.unit, after="") for stage in choice.stages for one in stage.choices]
+    return [
+        *lines,
+        "Then as little ε is spent as the accuracy needs with the limits that were chosen. The cost above is the most, and "
+        "the noise below that of the smallest limits with all of ε.",
+    ]
+
+
+def explanation(
+    plan: ReleasePlan,
+    left: CostReport | None,
+    refused: BudgetError | None = None,
+    estimates: Mapping[str, Estimate] | None = None,
+) -> Explanation:
     whole = cost_report(plan.whole_cost, plan.accounting)
     return Explanation(
-        plan=plan, privacy=dataclasses.replace(privacy_report(plan), cost=whole), left=left, refused=refused
+        plan=plan,
+        privacy=dataclasses.replace(privacy_report(plan), cost=whole),
+        left=left,
+        refused=refused,
+        estimates=estimates or {},
     )
 
 
@@ -241,7 +269,10 @@ def _limits(stage: NoisyStage, unit: str) -> str:
     return "; ".join(line for line in lines if line)
 
 
-def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
+NOISE_GROWS = " The noise below is that of the smallest, and grows with it."
+
+
+def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str, *, after: str = NOISE_GROWS) -> str:
     """What is left to the data, and what it costs."""
     whose = with_article(unit)
     match choice.of:
@@ -259,7 +290,7 @@ def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
         return f"The data chose {what}: {chosen}, for ε = {float(choice.draw.epsilon):.6g}."
     return (
         f"The data choose {what}: {first}, twice that, … {last}, by {choice.draw.mechanism} with "
-        f"ε = {float(choice.draw.epsilon):.6g}. The noise below is that of the smallest, and grows with it."
+        f"ε = {float(choice.draw.epsilon):.6g}.{after}"
     )
 
 

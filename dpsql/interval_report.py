@@ -13,9 +13,9 @@ from typing import Any
 
 from dpsql.engine.scratch import Scratch
 from dpsql.interval_width import LEVEL, intervals, unnamed
-from dpsql.ir.nodes import Filter, Limit, Node, Project, SetOp, Sort
+from dpsql.ir.nodes import Node
 from dpsql.plan.stages import ReleasePlan
-from dpsql.privacy.intervals import Widened, has_one_source, widened
+from dpsql.privacy.intervals import Widened, branches, has_one_source, widened
 from dpsql.release import Noisy
 from dpsql.result import Intervals, Reckoned, row_key
 from dpsql.scratch_sql import ScratchSql
@@ -36,21 +36,6 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     if plan.exact or settled or not all(has_one_source(plan.stages, side) for side in sides):
         return Intervals(plain)
     return Intervals(plain, lambda: _together(_each(plan, sides, noisies, frozenset(plain))))
-
-
-def branches(node: Node) -> list[Node]:
-    """The query over each side of a UNION ALL (the levels of grouping sets) alone, all of its rows."""
-    match node:
-        case Project() | Filter() | Sort():
-            return [dataclasses.replace(node, input=side) for side in branches(node.input)]
-        case Limit():
-            sides = branches(node.input)
-            return sides if len(sides) > 1 else [node]
-        case SetOp(kind="union", all=True):
-            sides = [side for half in (node.left, node.right) for side in branches(half)]
-            return [Project(side, node.fields, tuple(f.column() for f in side.fields)) for side in sides]
-        case _:
-            return [node]
 
 
 def _together(found: list[Reckoned]) -> Reckoned:

@@ -47,6 +47,7 @@ class Draw:
 
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
+    parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
     mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
@@ -60,6 +61,12 @@ class Draw:
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
     rank: int = 0
+    parts: int = 1
+
+    @property
+    def steps(self) -> Fraction:
+        """b or σ in noise-grid integers."""
+        return Fraction(self.scale, self.parts)
 
     @property
     def grid(self) -> int:
@@ -200,8 +207,10 @@ class LimitChoice:
     stage's measurement there. candidates: the limits it is chosen from, ascending.
 
     A candidate's score is −max(0, N − tolerated) − step·i, N the number of units above the limit, i its position. Filled in
-    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group. as_in: the stage whose choice
-    of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is released.
+    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group; fading: so many at the
+    smallest candidate, half as many at one twice as large. norm: in which a unit's rows are limited. as_in: the stage whose
+    choice of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is
+    released.
     """
 
     of: Chosen
@@ -209,6 +218,8 @@ class LimitChoice:
     draw: Draw = Draw(mechanism="none")
     step: int = 0
     tolerated: Fraction = Fraction(0)
+    fading: bool = False
+    norm: Norm = 1
     as_in: int | None = None
     chosen: int | None = None
 
@@ -286,13 +297,21 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """A release that comes before the query, and decides what its plan is: it chooses the bounds of a column (table,
+    column), or, column None, the limits of the query's stages."""
+
+    plan: ReleasePlan
+    column: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
-    level: of these intervals, and narrow the same plan without them. before: columns (table, column) whose bounds have to be
-    chosen first, and the plans of these choices, which are releases of their own.
+    level: of these intervals, and narrow the same plan without them. before: what has to be chosen first.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -308,12 +327,12 @@ class ReleasePlan:
     split: tuple[Share, ...] = ()
     level: Fraction | None = None
     narrow: ReleasePlan | None = None
-    before: tuple[tuple[tuple[str, str], ReleasePlan], ...] = ()
+    before: tuple[Before, ...] = ()
 
     @property
     def whole_cost(self) -> Cost:
         """With the choices that come first."""
-        return sum((choice.cost for _, choice in self.before), self.cost)
+        return sum((first.plan.cost for first in self.before), self.cost)
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

@@ -152,7 +152,7 @@ def priced(
     stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised], accounting: Accounting
 ) -> LimitChoice:
     """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the
-    exponential mechanism, whose loss has a bounded range."""
+    exponential mechanism, whose loss has a bounded range. Cumulative sums, where there are any, decide: they lose most."""
     every = [noised[j] for j in dependents(choice, stage.measurements)]
     along = [one for one in every if one.running is not None]
     sizes = [_noise_of_one(one) for one in along or every]
@@ -165,7 +165,11 @@ def priced(
     by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
     draw = Draw(mechanism=by, reach=1, epsilon=epsilon, rho=rho_of(by, epsilon))
     return dataclasses.replace(
-        choice, draw=draw, step=math.ceil(price(stage, choice).calm / epsilon), tolerated=tolerated
+        choice,
+        draw=draw,
+        step=math.ceil(price(stage, choice).calm / epsilon),
+        tolerated=tolerated,
+        norm=1 if along else max((one.draw.norm for one in every), default=1),
     )
 
 
@@ -179,9 +183,9 @@ def _noise_of_one(noised: Noised) -> Fraction:
             size = Fraction(strategy.growth) * SQUARE_ROOT_OF_2_OVER_PI / strategy.count
             return Fraction(draw.scale, draw.reach) * size
         case "laplace":
-            return Fraction(draw.scale, draw.reach)
+            return draw.steps / draw.reach
         case "gaussian":
-            return Fraction(draw.scale, draw.reach) * SQUARE_ROOT_OF_2_OVER_PI
+            return draw.steps / draw.reach * SQUARE_ROOT_OF_2_OVER_PI
         case "permute-and-flip" | "exponential":
             return shares(noised.measurement) / draw.epsilon
         case _:
@@ -190,8 +194,11 @@ def _noise_of_one(noised: Noised) -> Fraction:
 
 def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
     """Of each candidate, from how many units are above it. groups: a public number, by now."""
-    tolerated = max(1, round(choice.tolerated * groups))
-    return [-max(0, n - tolerated) - choice.step * i for i, n in enumerate(above)]
+    found: list[int] = []
+    for i, n in enumerate(above):
+        smaller = Fraction(choice.candidates[0], choice.candidates[i]) if choice.fading else 1
+        found.append(-max(0, n - max(1, round(choice.tolerated * groups * smaller))) - choice.step * i)
+    return found
 
 
 def ladder_scores(above: Sequence[int], epsilon: Fraction) -> list[int]:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
-from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, Sort, Window, inputs, with_inputs
+from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.answers import Answer, answers
 from dpsql.plan.measurements import Choice
@@ -58,7 +58,22 @@ class Widened:
 
 def has_one_source(stages: tuple[NoisyStage, ...], final: Node) -> bool:
     """Whether a query shows one release's rows, each as one row: then its columns can have intervals."""
-    return _source(final, frozenset(measured_windows(stages, final))) is not None
+    return source_of(final, frozenset(measured_windows(stages, final))) is not None
+
+
+def branches(node: Node) -> list[Node]:
+    """The query over each side of a UNION ALL (the levels of grouping sets) alone, all of its rows."""
+    match node:
+        case Project() | Filter() | Sort():
+            return [dataclasses.replace(node, input=side) for side in branches(node.input)]
+        case Limit():
+            sides = branches(node.input)
+            return sides if len(sides) > 1 else [node]
+        case SetOp(kind="union", all=True):
+            sides = [side for half in (node.left, node.right) for side in branches(half)]
+            return [Project(side, node.fields, tuple(f.column() for f in side.fields)) for side in sides]
+        case _:
+            return [node]
 
 
 def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
@@ -80,7 +95,7 @@ def widened(
 ) -> Widened | None:
     """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
     windows = measured_windows(stages, final)
-    source = _source(final, frozenset(windows))
+    source = source_of(final, frozenset(windows))
     if source is None:
         return None
     let = Steps(ids)
@@ -146,16 +161,16 @@ def _shown_beside(
     return Widened(stages=stages, final=query, shown=tuple(shown), ends=frozenset(ends))
 
 
-def _source(node: Node, windows: frozenset[int] = frozenset()) -> Noisy | None:
+def source_of(node: Node, windows: frozenset[int] = frozenset()) -> Noisy | None:
     """The one noisy relation below projections, filters, sorting and limits, and below windows (by their columns) for which
     a total is measured."""
     match node:
         case Noisy():
             return node
         case Project() | Filter() | Sort() | Limit():
-            return _source(node.input, windows)
+            return source_of(node.input, windows)
         case Window() if any(f.id in windows for f in node.call_fields):
-            return _source(node.input, windows)
+            return source_of(node.input, windows)
         case _:
             return None
 
@@ -185,7 +200,7 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
     chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
     found: dict[int, Ends] = {}
     for f in final.fields:
-        expr = _over_measures(f.column(), final, released)
+        expr = over_measures(f.column(), final, released)
         used = frozenset(columns_of(expr))
         if not used & (chosen | measured.keys()) or f.type.kind not in (*NUMBERS, *MOMENTS):
             continue
@@ -268,7 +283,7 @@ class Measured:
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
         """The same; half a unit more where the column id_ is rounded to whole units."""
         rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
-        return self.noise(level) + self.slack + (_rounding(self.answer, self.draws) if rounded else Fraction(0))
+        return self.noise(level) + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
 
 
 def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
@@ -291,20 +306,25 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
 def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
     """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
     Gaussian noise by their joint σ."""
-    used = [(abs(factor), draw) for factor, draw in zip(answer.factors, draws, strict=True) if factor and draw.scale]
+    return width_of(answer.factors, draws, level)
+
+
+def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:
+    """The same of Σ factor·noise."""
+    used = [(abs(factor), draw) for factor, draw in zip(factors, draws, strict=True) if factor and draw.scale]
     if not used:
         return Fraction(0)
     if len(used) == 1:
         ((factor, draw),) = used
         return half_width(draw, float(level)) * factor
     unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
     if used[0][1].mechanism == "laplace":
         return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
     return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
 
 
-def _rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
+def rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
     assert answer.whole is not None
     type_ = answer.whole.type
     unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**type_.scale)}.get(type_.kind, Fraction(0))
@@ -313,7 +333,7 @@ def _rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
     return Fraction(0) if all(factor % unit == 0 for factor in answer.factors) else unit / 2
 
 
-def _over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:
+def over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:
     """The expression with columns written out, down to the stage's measurements."""
     match node:
         case Noisy():
@@ -321,9 +341,9 @@ def _over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr
         case Project():
             made = {f.id: e for f, e in zip(node.fields, node.exprs, strict=True)}
             inner = rewrite(expr, lambda e: made.get(e.id) if isinstance(e, Column) else None)
-            return _over_measures(inner, node.input, released)
+            return over_measures(inner, node.input, released)
         case _:
-            return _over_measures(expr, inputs(node)[0], released)
+            return over_measures(expr, inputs(node)[0], released)
 
 
 def _shown(expr: Expr, end: Expr, let: Steps) -> Expr:

@@ -226,7 +226,7 @@ def _logarithm(size: float, prefix: float, total: float, asked: Wanted) -> float
 def log_error(noised: Noised, asked: Wanted) -> float:
     """The logarithm of the root mean squared error in what is shown, in the weighted grid of totals."""
     draw = noised.draw
-    size = draw.scale * float(draw.grid) * (math.sqrt(2) if draw.mechanism == "laplace" else 1.0)
+    size = float(draw.steps * draw.grid) * (math.sqrt(2) if draw.mechanism == "laplace" else 1.0)
     if noised.running is None:
         return _logarithm(size, (asked.cumulative.count + 1) / 2, 1.0, asked)
     strategy = noised.running.strategy

@@ -25,7 +25,9 @@ class QuerySettings:
     sums by name, in their units. Public numbers.
     nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
-    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
+    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
+    it is spent where it is not enough; else that is refused.
+    assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -38,6 +40,8 @@ class QuerySettings:
     split: Weights | None = None
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
+    assumed_rows: int | None = None
+    best: bool = False
     top_k: bool = False
     nonnegative: bool = False
     intervals: Fraction | None = None

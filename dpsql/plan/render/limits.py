@@ -30,8 +30,6 @@ def _counting(ready: Ready, relations: Relations, choice: LimitChoice, tables: d
     measured = [(j, ready.stage.measurements[j]) for j in dependents(choice, ready.stage.measurements)]
     parts = measured if len({entering(one) for _, one in measured}) == 1 else []  # else all rows that are there
     source = rows(ready, relations, Joins(tables, ready.stage.source.single), parts[:1])
-    balls = [(one.ball, one.running is None) for one in (ready.stage.noised[j] for j, _ in measured)]
-    norm = max((ball for ball, _ in balls), default=1) if all(plain for _, plain in balls) else 1
     entered = f"count(p{parts[0][0]})" if parts and not enters_all(parts[0][1]) else "count(*)"
     squared = False
     if isinstance(choice.of, int):
@@ -39,7 +37,7 @@ def _counting(ready: Ready, relations: Relations, choice: LimitChoice, tables: d
     elif choice.of == "groups":
         pairs = f"SELECT u, g, {entered} AS n FROM rows GROUP BY u, g"
         sizes = f"SELECT count(*) FILTER (WHERE n > 0) AS size FROM ({pairs}) AS pairs GROUP BY u"
-    elif norm == 2 and not isinstance(ready.groups, AllRows):
+    elif choice.norm == 2 and not isinstance(ready.groups, AllRows):
         squared = True
         pairs = f"SELECT u, CAST({entered} AS HUGEINT) AS n FROM rows GROUP BY u, g"
         sizes = f"SELECT sum(n * n) AS size FROM ({pairs}) AS pairs GROUP BY u"

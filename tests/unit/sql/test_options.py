@@ -39,7 +39,9 @@ BAD = {
                 "inf", "infinity", "true", "null", "(1, 2)", "()", "9" * 100, "abc"],
     "delta": ["1", "-1e-9", "1.5", "1e-320", "1e-101", "'0'", "nan", "false", "null", "(0)"],
     "max_rows_contributed": ["0", "-1", "1.5", "1e10", "true", "'12'", "'most'", "null", "inf"],
-    "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"],
+    "assumed_rows": ["0", "-1", "1.5", "'many'", "true", "null", "1e10"],
+    "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"]
+    + ["'5'", "'-5%'", "'0%'", "'%'", "'5%%'", "(n => '1e9%')"],
     "confidence": ["0", "1", "95", "-0.5", "true", "'0.95'", "null", "nan"],
     "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "''", "null", "nan"],
     "max_rows_per_group": ["0", "-1", "0.5", "1e10", "false", "'3'", "null"],
@@ -47,6 +49,7 @@ BAD = {
     "split": ["1", "()", "(0)", "(-1, 2)", "('a', 1)", "(a => 0)", "(a => 1, 2)", "(a => 1, A => 2)",
               "(true)", "((1, 2))",
               "(a => 1e9)", "null"],
+    "if_not_enough": ["1", "true", "''", "'more'", "null"],
     "fresh": ["1", "0", "'true'", "yes", "null"],
     "intervals": ["0", "1", "95", "-0.5", "true", "'0.95'", "null"],
     "top_k": ["5", "'true'", "null"],
