@@ -33,7 +33,7 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     left_out = unnamed(plan)
     settled = all(f.name in plain or f.id in left_out for f in plan.final.fields)
     sides = branches(plan.final)
-    if plan.exact or settled or not all(map(has_one_source, sides)):
+    if plan.exact or settled or not all(has_one_source(plan.stages, side) for side in sides):
         return Intervals(plain)
     return Intervals(plain, lambda: _together(_each(plan, sides, noisies, frozenset(plain))))
 

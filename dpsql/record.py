@@ -38,6 +38,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
 def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
     found = () if m.position is None else axes(stage.measurements[m.position])
     axis = found[0] if found else None
+    running = None if m.position is None else stage.noised[m.position].running
     return {
         "name": m.name,
         "mechanism": m.mechanism,
@@ -51,6 +52,7 @@ def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
         "upper": None if axis is None else float(axis.high * axis.step),
         "bounds": m.because,
         "stage": m.stage,
+        "cumulative_along": [] if running is None else [stage.keys[i].field.name for i, _ in running.order],
     }
 
 
@@ -109,7 +111,7 @@ def _answered(asked: ReleasePlan, stage: NoisyStage) -> dict[str, object] | None
             "draws": [[draw.mechanism, draw.shift, draw.scale, draw.parts] for draw in noised.draws],
         }
         for j, noised in enumerate(stage.noised)
-        if not is_chosen(noised.measurement)
+        if not is_chosen(noised.measurement) and noised.running is None
     ]
     return {"stage": stage.number, "question": found.of, "measured": measured}
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from dpsql.along import released_along
 from dpsql.choosing import answer_exactly, choose_all, chooser, matrices
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
@@ -210,6 +211,8 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
             bins = _bins(found, every, one)
             noisy = add_noise(bins.ravel(), noised.draw).reshape(bins.shape)
             columns |= {name: noisy[:, n] for n, name in enumerate(noised.columns(j, len(one.answers)))}
+        elif noised.running is not None:
+            columns[f"m{j}_0"] = released_along(_dense(found, total(j, 0, exact=False), ready.count), noised, add_noise)
         else:
             for i, draw in enumerate(noised.draws):
                 totals = _dense(found, total(j, i, exact=False), ready.count)[every]

@@ -26,6 +26,7 @@ from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.calibrate import KEYS, half_width
 from dpsql.privacy.intervals import measured_columns, noise_width
 from dpsql.privacy.rank_error import rank_error, weighed_against
+from dpsql.privacy.running import width_of_total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -285,8 +286,10 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
     measured = measured_columns(stage)
     for j, noised in enumerate(stage.noised):
         one, draw = noised.measurement, noised.draw
-        unit = _unit(noised) * draw.grid / FULL
+        unit = _unit(noised) * noised.pieces(draw)
         reach, scale, width = draw.reach * unit, draw.steps * unit, half_width(draw) * unit
+        if noised.running is not None:
+            width = width_of_total(noised, LEVEL) * _unit(noised)
         if isinstance(one, Choice | TopGroups):
             scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
         elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):

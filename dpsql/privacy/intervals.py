@@ -21,14 +21,15 @@ from fractions import Fraction
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
-from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, inputs, with_inputs
+from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.answers import Answer, answers
 from dpsql.plan.measurements import Choice
-from dpsql.plan.stages import Draw, NoisyStage
+from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.calibrate import half_width
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measuring import number
+from dpsql.privacy.running import measured_windows, width_of_total
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
@@ -55,9 +56,9 @@ class Widened:
         return all(self.final.fields[i].type.kind in NUMBERS[:-1] for i in at[1:])
 
 
-def has_one_source(final: Node) -> bool:
+def has_one_source(stages: tuple[NoisyStage, ...], final: Node) -> bool:
     """Whether a query shows one release's rows, each as one row: then its columns can have intervals."""
-    return source_of(final) is not None
+    return source_of(final, frozenset(measured_windows(stages, final))) is not None
 
 
 def branches(node: Node) -> list[Node]:
@@ -93,13 +94,16 @@ def widened(
     stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
 ) -> Widened | None:
     """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
-    source = source_of(final)
+    windows = measured_windows(stages, final)
+    source = source_of(final, frozenset(windows))
     if source is None:
         return None
     let = Steps(ids)
     stage = stages[source.stage]
     found = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
-    if not found:
+    sums = {f.id: windows[id_].width(level) for f in final.fields for id_ in _passed(f.id, final) & windows.keys()}
+    sums = {id_: width for id_, width in sums.items() if id_ not in skip}
+    if not found and not sums:
         return None
     pairs = {  # the ends as columns of the noisy relation
         id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in found.items()
@@ -113,13 +117,33 @@ def widened(
         tuple(wider if s.number == stage.number else s for s in stages),
         final,
         below,
-        {id_: (carried[2 * n], carried[2 * n + 1]) for n, id_ in enumerate(pairs)},
+        {id_: (carried[2 * n].column(), carried[2 * n + 1].column()) for n, id_ in enumerate(pairs)}
+        | {f.id: _around(f, sums[f.id]) for f in final.fields if f.id in sums},
         ids,
     )
 
 
+def _around(f: Field, width: Fraction) -> Ends:
+    """A cumulative sum's ends: its interval is known beforehand (privacy/running.py)."""
+    value = functions.make("try_cast", (f.column(),), at=None, to=REAL)
+    low, high = (functions.make(by, (value, number(width)), at=None) for by in ("subtract", "add"))
+    return low, high
+
+
+def _passed(id_: int, node: Node) -> frozenset[int]:
+    """What a column is called on its way down, as long as it is passed through unchanged."""
+    match node:
+        case Project():
+            expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
+            return frozenset({id_}) | (_passed(expr.id, node.input) if isinstance(expr, Column) else frozenset())
+        case Filter() | Sort() | Limit() | Window():
+            return frozenset({id_}) | _passed(id_, node.input)
+        case _:
+            return frozenset({id_})
+
+
 def _shown_beside(
-    stages: tuple[NoisyStage, ...], final: Node, below: Node, pairs: Mapping[int, tuple[Field, Field]], ids: Ids
+    stages: tuple[NoisyStage, ...], final: Node, below: Node, pairs: Mapping[int, Ends], ids: Ids
 ) -> Widened:
     """x, x_low, x_high for each column x that has ends below."""
     columns: list[tuple[Field, Expr]] = []
@@ -131,19 +155,22 @@ def _shown_beside(
             at = len(columns)
             shown.append((at - 1, at, at + 1))
             for end, suffix in zip(pairs[f.id], ("low", "high"), strict=True):
-                columns.append((ids.field(f"{f.name}_{suffix}", end.type), end.column()))
+                columns.append((ids.field(f"{f.name}_{suffix}", end.type), end))
                 ends.append(columns[-1][0].id)
     query = Project(below, tuple(f for f, _ in columns), tuple(e for _, e in columns))
     return Widened(stages=stages, final=query, shown=tuple(shown), ends=frozenset(ends))
 
 
-def source_of(node: Node) -> Noisy | None:
-    """The one noisy relation below projections, filters, sorting and limits."""
+def source_of(node: Node, windows: frozenset[int] = frozenset()) -> Noisy | None:
+    """The one noisy relation below projections, filters, sorting and limits, and below windows (by their columns) for which
+    a total is measured."""
     match node:
         case Noisy():
             return node
         case Project() | Filter() | Sort() | Limit():
-            return source_of(node.input)
+            return source_of(node.input, windows)
+        case Window() if any(f.id in windows for f in node.call_fields):
+            return source_of(node.input, windows)
         case _:
             return None
 
@@ -240,17 +267,23 @@ def _nothing(type_: Type) -> Expr:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
-    in the user's units, where levels were made consistent."""
+    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums."""
 
     answer: Answer
     draws: tuple[Draw, ...]
     slack: int = 0
+    along: Noised | None = None
+
+    def noise(self, level: Fraction) -> Fraction:
+        """Half its interval, in the user's units."""
+        if self.along is not None:
+            return width_of_total(self.along, level) * self.answer.factors[0]
+        return noise_width(self.answer, self.draws, level)
 
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
-        """Half its interval, in the user's units; half a unit more where the column id_ is rounded to whole units."""
-        width = noise_width(self.answer, self.draws, level)
+        """The same; half a unit more where the column id_ is rounded to whole units."""
         rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
-        return width + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
+        return self.noise(level) + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
 
 
 def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
@@ -263,9 +296,10 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
         for answer in answers(noised):
             count = len(answer.factors)
             draws = noised.draws if len(noised.draws) == count else noised.draws * count
-            found[answer.real.id] = Measured(answer, draws)
+            along = None if noised.running is None else noised
+            found[answer.real.id] = Measured(answer, draws, along=along)
             if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws, slacks.get(answer.whole.id, 0))
+                found[answer.whole.id] = Measured(answer, draws, slacks.get(answer.whole.id, 0), along)
     return found
 
 

@@ -22,6 +22,7 @@ from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
 from dpsql.privacy.auto import chosen_once, with_shares
 from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
+from dpsql.privacy.running import Wanted, log_error, strategies, wanted
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import with_prices, without_limits
@@ -67,7 +68,7 @@ def measure(
     if settings.split is not None:
         weights, shown = split(stages, final, drawn, settings.split)
     weights, choosing = with_shares(stages, weights)
-    way = _choose(stages, weights, epsilon, settings, accounting)
+    way = _choose(stages, weights, epsilon, settings, accounting, wanted(stages, final))
     noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
     found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
@@ -114,8 +115,10 @@ def _choose(
     epsilon: Fraction,
     settings: QuerySettings,
     accounting: Accounting,
+    along: Mapping[Part, Wanted],
 ) -> Calibrated:
-    """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query."""
+    """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query. along:
+    totals whose cumulative sums are asked for, of which those errors count."""
     if settings.mechanism == "gaussian" and settings.delta <= 0 and _additive(stages, weights):
         raise Refused(
             "Gaussian noise needs a δ",
@@ -132,22 +135,31 @@ def _choose(
     refusal: Refused | None = None
     for way in ways:
         try:
-            found.append(calibrated(stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting))
+            runs = strategies(stages, along, way)
+            found.append(
+                calibrated(
+                    stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting, runs=runs
+                )
+            )
         except Refused as refused:
             refusal = refusal or refused
     if not found:
         assert refusal is not None
         raise refusal
-    return min(found, key=_log_error)
+    return min(found, key=lambda way: _log_error(way, along))
 
 
 def _additive(stages: tuple[Stage, ...], weights: Mapping[Part, Fraction]) -> bool:
     return any(p.position is not None and not is_chosen(stages[p.stage].measurements[p.position]) for p in weights)
 
 
-def _log_error(way: Calibrated) -> float:
+def _log_error(way: Calibrated, along: Mapping[Part, Wanted]) -> float:
     """Of each measurement, by its first total: for moments that is the one whose error the mean inherits."""
-    return math.fsum(_error(one) for one in way.noised.values() if one.draw.mechanism in ("laplace", "gaussian"))
+    return math.fsum(
+        log_error(one, along[part]) if part in along else _error(one)
+        for part, one in way.noised.items()
+        if one.draw.mechanism in ("laplace", "gaussian")
+    )
 
 
 def _error(one: Noised) -> float:
