@@ -67,6 +67,8 @@ def settings() -> Iterator[str]:
     yield "choice if that shows it; `'best'` spends all of `epsilon`."
     yield "`assumed_rows`: EXPLAIN estimates how near averages and ratios will be with so many rows in each group. Without"
     yield "it, with as many as an earlier count of yours said, or as the metadata's `units` promise."
+    yield "`over_limit`: for a twentieth of ε the answer also says how many units are over its limits, so that what they"
+    yield "have counts less: in its notes, and as `privacy.over_limits`."
     yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
     yield "rows of a unit count in all: so many for each group."
 
