@@ -51,7 +51,7 @@ class Released:
 
 
 def _draws(one: Mapping[str, Any]) -> tuple[Draw, ...]:
-    return tuple(Draw(mechanism=by, shift=shift, scale=scale) for by, shift, scale in one["draws"])
+    return tuple(Draw(mechanism=by, shift=shift, scale=scale, parts=parts) for by, shift, scale, parts in one["draws"])
 
 
 def released_before(session: Session, stage: NoisyStage) -> Iterator[Released]:

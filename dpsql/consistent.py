@@ -136,7 +136,7 @@ def _level(leaves: NoisyStage, stage: NoisyStage, cells: Integers, finer: int) -
 
 
 def _variance(draw: Draw, unit: int) -> float:
-    spread = math.sqrt(2) * draw.scale if draw.mechanism == "laplace" else float(draw.scale)
+    spread = math.sqrt(2) * float(draw.steps) if draw.mechanism == "laplace" else float(draw.steps)
     return (spread * 2.0 ** (draw.shift - unit)) ** 2
 
 

@@ -73,8 +73,7 @@ def _reckon(
         del without[found.final.fields[at[0]].name]
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
     sql = ScratchSql(wide, {}, number)
-    for stage, rows in zip(wide.stages, noisies, strict=True):
-        sql.load(scratch, stage, rows)
+    sql.load(scratch, wide.stages, noisies)
     with closing(scratch.query(sql.final())) as result:
         if len(result) <= MOST_ROWS:
             some = _of_rows(result.fetchall(), found, numbers)

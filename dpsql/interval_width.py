@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from fractions import Fraction
 
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort
+from dpsql.plan.levels import runs
 from dpsql.plan.measurements import RowMoments, RowTotal, step_of
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.intervals import Measured, bins_of, measured_columns, noise_width
@@ -85,23 +85,9 @@ def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Frac
     found = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
     if found is None or not isinstance(shown, Column):
         return None
-    return noise_width(found.answer, found.draws, measured.level) + _runs(stage, measured.plan) * _rounded_to(
+    return noise_width(found.answer, found.draws, measured.level) + runs(stage, measured.plan.stages) * _rounded_to(
         stage, shown.id
     )
-
-
-def _runs(stage: NoisyStage, plan: ReleasePlan) -> int:
-    """Of how many runs of leaves, each rounded to less than 1, a level's groups are made; 0 where there are no levels."""
-    if stage.level is None or not stage.public_keys:
-        return 0
-    levels = [s for s in plan.stages if s.level is not None and s.level.family == stage.level.family and s.public_keys]
-    leaves = max(levels, key=lambda s: len(s.keys))
-    assert leaves.level is not None
-    if len(levels) == 1:
-        return 0
-    kept = [number in stage.level.keys for number in leaves.level.keys]
-    last = max((i for i, own in enumerate(kept) if own), default=0)
-    return math.prod(len(key.values or ()) for key, own in zip(leaves.keys[:last], kept, strict=False) if not own)
 
 
 def _rounded_to(stage: NoisyStage, id_: int) -> Fraction:

@@ -21,6 +21,7 @@ from dpsql.privacy.bound import bound
 from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.measure import measure
+from dpsql.privacy.nonnegative import with_nonnegative
 from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
@@ -72,6 +73,8 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
     way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
     stages = tuple(_with_notes(stage, world.catalog, settings) for stage in stages)
+    if settings.nonnegative and not settings.exact:
+        stages = with_nonnegative(stages, ids)
     made = ReleasePlan(
         stages=stages,
         final=final,

@@ -328,8 +328,7 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
             noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
-            for done, rows in zip(stages[first:], noisies[first:], strict=True):
-                scratch.load(session.scratch, done, rows)
+            scratch.load(session.scratch, stages[first:], noisies[first:])
     return tuple(noisies)
 
 
@@ -458,8 +457,7 @@ def _finish(
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
-        for stage, noisy in zip(found.stages, noisies, strict=True):
-            scratch.load(session.scratch, stage, noisy)
+        scratch.load(session.scratch, found.stages, noisies)
         rows = session.scratch.query(scratch.final(), shown=True)
     finally:
         scratch.drop(session.scratch)

@@ -67,6 +67,7 @@ def _stage(stage: NoisyStage) -> dict[str, object]:
         "threshold_units": None if selection is None else float(selection.units),
         "delta_keys": str(sum(each.delta for each in stage.selections)) if stage.selections else None,
         "min_units": stage.min_units,
+        "nonnegative": [stage.measurements[one.position].name for one in stage.nonnegative],
     }
 
 
@@ -105,7 +106,7 @@ def _answered(asked: ReleasePlan, stage: NoisyStage) -> dict[str, object] | None
             "question": found.measured[j],
             "rows": _counted(noised, found.rows[j]),
             "form": noised.form,
-            "draws": [[draw.mechanism, draw.shift, draw.scale] for draw in noised.draws],
+            "draws": [[draw.mechanism, draw.shift, draw.scale, draw.parts] for draw in noised.draws],
         }
         for j, noised in enumerate(stage.noised)
         if not is_chosen(noised.measurement)
@@ -153,4 +154,5 @@ def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
     if draw.mechanism == "laplace" and not one_number:
         return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
     found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
+    found |= {"parts": draw.parts} if draw.parts > 1 else {}
     return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

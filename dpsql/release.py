@@ -313,9 +313,9 @@ def add_noise(totals: Integers, draw: Draw) -> Integers:
     """Totals plus one draw each. Totals are within 2^62 and noise within 2^40, so int64 holds the sum."""
     match draw.mechanism:
         case "laplace":
-            return totals + discrete_laplace(draw.scale, len(totals))
+            return totals + discrete_laplace(draw.scale, len(totals), draw.parts)
         case "gaussian":
-            return totals + discrete_gaussian(draw.scale, len(totals))
+            return totals + discrete_gaussian(draw.scale, len(totals), draw.parts)
         case "none":
             return np.zeros(len(totals), dtype=np.int64)
         case _:

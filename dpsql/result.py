@@ -347,15 +347,15 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
     for n, selection in enumerate(stage.selections, 1):
         draw, unit = selection.draw, Fraction(1, 2**selection.bits)
         name = KEYS if n == len(stage.selections) else f"{KEYS} (first round)"
-        yield _report(stage, name, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
+        yield _report(stage, name, draw, draw.reach * unit, draw.steps * unit, half_width(draw) * unit)
     for over in stage.over:
         draw, width = over.draw, Fraction(half_width(over.draw))
-        yield _report(stage, over_name(over, stage), draw, Fraction(1), Fraction(draw.scale), width)
+        yield _report(stage, over_name(over, stage), draw, Fraction(1), draw.steps, width)
     measured = measured_columns(stage)
     for j, noised in enumerate(stage.noised):
         one, draw = noised.measurement, noised.draw
         unit = _unit(noised) * draw.grid / FULL
-        reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
+        reach, scale, width = draw.reach * unit, draw.steps * unit, half_width(draw) * unit
         if isinstance(one, Choice | TopGroups):
             scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
         elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
@@ -363,7 +363,7 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
             width = noise_width(shown.answer, shown.draws, LEVEL)
             if noised.form == "centred":
                 unit = _unit(noised) * noised.draws[1].grid / FULL
-                reach, scale = noised.draws[1].reach * unit, noised.draws[1].scale * unit
+                reach, scale = noised.draws[1].reach * unit, noised.draws[1].steps * unit
         yield _report(stage, one.name, draw, reach, scale, width, because=one.because, position=j)
 
 

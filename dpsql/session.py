@@ -63,6 +63,7 @@ class Defaults:
     rows_in_group: int | None = None
     intervals: Fraction | None = None
     top_k: bool = False
+    nonnegative: bool = False
     confirm_above: Fraction | None = None
     fresh: bool = False
 
@@ -126,6 +127,7 @@ class Session(Sealed):
             best=(short := said.get("if_not_enough")) is not None and short.value == "best",
             over_limit=(over := said.get("over_limit")) is not None and bool(over.value),
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
+            nonnegative=chosen.nonnegative if (whole := said.get("nonnegative")) is None else bool(whole.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             proof=(shown := said.get("proof")) is not None and bool(shown.value),
             exact=self.exact,

@@ -1,9 +1,11 @@
-"""Hypothesis profiles (DPSQL_PROFILE=dev, ci, deep) and the switch for the deep tests."""
+"""Hypothesis profiles (DPSQL_PROFILE=quick, dev, ci, deep), the switch for the deep tests, and the report of slow ones."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,7 @@ from hypothesis import HealthCheck, settings
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # No deadlines: a shared machine is slow now and then, and a test must not fail for that.
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=QUIET)
 settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=QUIET)
@@ -30,15 +33,39 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full-tracebacks", action="store_true", help="errors of dpsql keep their frames: to find a bug")
     parser.addoption("--run-deep", action="store_true", help="also run the tests marked deep (hours)")
+    parser.addoption("--update", action="store_true", help="write what is found into the case files of tests/cases")
     parser.addoption(
-        "--update", action="store_true", help="write what is found into the case files of tests/cases/plan"
+        "--slow-after", type=float, default=2, metavar="SECONDS", help="tests that take longer are to be marked slow"
     )
 
 
+TESTS = Path(__file__).parent
+# Each of their tests is slow, or there are very many.
+SLOW_FOLDERS = ("attacks", "properties", "statistics")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--run-deep"):
-        return
     skip = pytest.mark.skip(reason="only `make deep` runs it")
     for item in items:
-        if "deep" in item.keywords:
+        if any(item.path.is_relative_to(TESTS / name) for name in SLOW_FOLDERS):
+            item.add_marker(pytest.mark.slow)
+        if "deep" in item.keywords and not config.getoption("--run-deep"):
             item.add_marker(skip)
+
+
+# Seconds of each test that has neither mark, with its fixtures; under xdist the workers' reports come to the controller.
+_SECONDS: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if not {"slow", "deep"} & set(report.keywords):
+        _SECONDS[report.nodeid] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    limit = config.getoption("--slow-after")
+    slow = [(name, seconds) for name, seconds in _SECONDS.most_common() if seconds > limit]
+    if slow:
+        terminalreporter.section(f"{len(slow)} tests took over {limit:g} s and are not marked slow")
+        for name, seconds in slow:
+            terminalreporter.write_line(f"{seconds:7.1f} s  {name}")

@@ -46,6 +46,7 @@ class Draw:
 
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
+    parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
     mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
@@ -59,6 +60,12 @@ class Draw:
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
     rank: int = 0
+    parts: int = 1
+
+    @property
+    def steps(self) -> Fraction:
+        """b or σ in noise-grid integers."""
+        return Fraction(self.scale, self.parts)
 
     @property
     def grid(self) -> int:
@@ -114,6 +121,23 @@ class Level:
 
     family: int
     keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonNegative:
+    """A count that is shown as one of whole numbers from 0 on (dpsql/nonnegative.py). position: of its measurement; count:
+    the answer it is made of, which keeps its noise; shown: what the stage's outputs read instead. slack: by how many rows
+    making levels consistent may have moved the count besides."""
+
+    position: int
+    count: Field
+    shown: Field
+    slack: int = 0
+
+    @property
+    def column(self) -> str:
+        """Its name in the noisy table."""
+        return f"w{self.position}"
 
 
 FAN_OUT_LIMIT = 10_000
@@ -227,11 +251,13 @@ class Stage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStage(Stage):
     """noised: one for each measurement. selections: where keys are private, the rounds in which they are selected; in each,
-    units vote for those of their keys that were not released before. over: what is asked about units over its limits."""
+    units vote for those of their keys that were not released before. over: what is asked about units over its limits.
+    nonnegative: what becomes of counts after release."""
 
     noised: tuple[Noised, ...]
     selections: tuple[Selection, ...] = ()
     over: tuple[OverLimit, ...] = ()
+    nonnegative: tuple[NonNegative, ...] = ()
 
     @property
     def selection(self) -> Selection | None:

@@ -178,9 +178,9 @@ def _noise_of_one(noised: Noised) -> Fraction:
     draw = noised.draw
     match draw.mechanism:
         case "laplace":
-            return Fraction(draw.scale, draw.reach)
+            return draw.steps / draw.reach
         case "gaussian":
-            return Fraction(draw.scale, draw.reach) * SQUARE_ROOT_OF_2_OVER_PI
+            return draw.steps / draw.reach * SQUARE_ROOT_OF_2_OVER_PI
         case "permute-and-flip" | "exponential":
             return shares(noised.measurement) / draw.epsilon
         case _:

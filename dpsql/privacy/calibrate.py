@@ -33,7 +33,7 @@ from dpsql.plan.measurements import (
     shares,
 )
 from dpsql.plan.stages import Draw, Form, Noised, Stage
-from dpsql.privacy import noise_grid
+from dpsql.privacy import noise_grid, whole_numbers
 from dpsql.privacy.sensitivity import reaches, rounded_reach, score_reach
 
 Accounting = OneOf["approx", "zcdp"]
@@ -78,12 +78,14 @@ class Calibrated:
 
 
 def half_width(draw: Draw, level: float = 0.95) -> int:
-    """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level."""
+    """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level; on whole numbers with P[|noise| > r], since
+    there each step counts, and intervals are closed."""
+    closed = 0 if draw.parts == 1 else 1
     match draw.mechanism:
         case "laplace":
-            return laplace.half_width(draw.scale, level)
+            return laplace.half_width(draw.scale, level, draw.parts) - closed
         case "gaussian":
-            return gaussian.half_width(draw.scale, level)
+            return gaussian.half_width(draw.scale, level, draw.parts) - closed
         case _:
             return 0
 
@@ -176,15 +178,15 @@ def _largest(one: Measurement, form: Form, position: int) -> int:
 def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction) -> Noised:
     """Lemma: totals with discrete Laplace noise of an integer scale t ≥ Δ'/ε_i, Δ' their reach in norm 1 on the noise grid,
     are ε_i-DP, all groups together. Proof: one unit moves the vector of totals by at most Δ' in ℓ1, and independent noise
-    gives e^(Δ'/t) ≤ e^ε_i."""
+    gives e^(Δ'/t) ≤ e^ε_i. Counts may have theirs on whole numbers (privacy/whole_numbers.py)."""
     form: Form = "ends" if isinstance(one, RowMoments) else "plain"
     reach = reaches(one, form, stage.limit, 1)
-    count, scale = cells(one, stage) * len(reach), 0
+    count, scale, fine = cells(one, stage) * len(reach), 0, None
     for shift in noise_grid.shifts(_largest(one, form, 0), reach[0]):
         there = rounded_reach(reach[0], count, shift, 1)
         scale = math.ceil(Fraction(there) / share)
         if scale < noise_grid.LAPLACE_LIMIT:
-            draw = Draw(
+            fine = Draw(
                 mechanism="laplace",
                 shift=shift,
                 norm=1,
@@ -193,8 +195,11 @@ def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction)
                 epsilon=share,
                 rho=rho_of_pure(share),
             )
-            return Noised(measurement=one, form=form, draws=(draw,) * len(reach))
-    raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+            break
+    draw = whole_numbers.laplace_draw(one, stage, share, fine)
+    if draw is not None:
+        return Noised(measurement=one, form=form, draws=(draw,) * len(reach))
+    raise out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
 def _choice(one: Measurement, share: Fraction, stage: Stage, accounting: Accounting) -> Draw:
@@ -222,10 +227,10 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
             return Votes((draw,), (bits,))
-    raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+    raise out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
-def _out_of_range(name: str, least: str) -> Refused:
+def out_of_range(name: str, least: str) -> Refused:
     return Refused(
         f"ε is too small for {name}",
         code=134,
@@ -238,7 +243,7 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
     """A measurement of another limit, with as large a share as the old one: of ε, or of ρ, which is (Δ/σ)²/2.
 
     On the curve a Gaussian's σ is at least 2^20 steps (`_is_fine`). With a larger reach the grid stays and σ grows, or
-    on the next grid it is at least half of one that was 2^21 or more.
+    on the next grid it is at least half of one that was 2^21 or more. It was on whole numbers only where ρ is what is paid.
     """
     match old.draw.mechanism:
         case "laplace":
@@ -249,12 +254,12 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
             draws = [
-                _gaussian(each, _largest(one, old.form, i), cells(one, stage), 2 * old.draws[i].rho)
-                for i, each in enumerate(reach)
+                _gaussian(one, old.form, i, each, stage, 2 * draw.rho, by_rho=draw.parts > 1)
+                for i, (each, draw) in enumerate(zip(reach, old.draws, strict=True))
             ]
             fitting = tuple(draw for draw in draws if draw is not None)
             if len(fitting) < len(draws):
-                raise _out_of_range(one.name, "more")
+                raise out_of_range(one.name, "more")
             return dataclasses.replace(old, measurement=one, draws=fitting)
         case _:
             return dataclasses.replace(old, measurement=one)
@@ -291,11 +296,11 @@ def _gaussians(
     rho = rho_for(epsilon, delta)
     name = _name(next(iter(weights)), stages)
     if rho <= 0:
-        raise _out_of_range(name, "more")
-    found = _with_mu(stages, weights, 2 * rho)
+        raise out_of_range(name, "more")
+    found = _with_mu(stages, weights, 2 * rho, by_rho=True)
     if found is None:
         least = _least_epsilon(stages, weights, epsilon, delta)
-        raise _out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
+        raise out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
     return found, rho
 
 
@@ -316,10 +321,10 @@ def _name(part: Part, stages: Sequence[Stage]) -> str:
 
 
 def _with_mu(
-    stages: Sequence[Stage], weights: Mapping[Part, Fraction], mu_squared: Fraction
+    stages: Sequence[Stage], weights: Mapping[Part, Fraction], mu_squared: Fraction, *, by_rho: bool = False
 ) -> dict[Part, Noised | Votes] | None:
     """σᵢ with Δᵢ²/σᵢ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler. The totals of
-    moments are vectors of their own, with equal parts of their share."""
+    moments are vectors of their own, with equal parts of their share. by_rho: what is paid is ρ, not the curve."""
     found: dict[Part, Noised | Votes] = {}
     for part, weight in weights.items():
         share = mu_squared * weight
@@ -335,7 +340,7 @@ def _with_mu(
         reach = reaches(one, form, stage.limit, 2)
         draws: list[Draw] = []
         for position, each in enumerate(reach):
-            draw = _gaussian(each, _largest(one, form, position), cells(one, stage), share / len(reach))
+            draw = _gaussian(one, form, position, each, stage, share / len(reach), by_rho=by_rho)
             if draw is None:
                 return None
             draws.append(draw)
@@ -343,13 +348,17 @@ def _with_mu(
     return found
 
 
-def _gaussian(reach: int, largest: int, count: int, share: Fraction) -> Draw | None:
-    for shift in noise_grid.shifts(largest, reach):
-        there = rounded_reach(reach, count, shift, 2)
+def _gaussian(
+    one: Measurement, form: Form, position: int, reach: int, stage: Stage, share: Fraction, *, by_rho: bool
+) -> Draw | None:
+    fine: Draw | None = None
+    for shift in noise_grid.shifts(_largest(one, form, position), reach):
+        there = rounded_reach(reach, cells(one, stage), shift, 2)
         scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
         if scale < noise_grid.GAUSSIAN_LIMIT:
-            return Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
-    return None
+            fine = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
+            break
+    return whole_numbers.gaussian_draw(one, stage, share, fine) if by_rho else fine
 
 
 def _gaussian_votes(share: Fraction, rounds: int) -> Votes | None:
@@ -374,11 +383,11 @@ def _least_epsilon(
 ) -> float:
     """The smallest ε, to two digits, whose Gaussian noise fits the sampler."""
     low, high = epsilon, epsilon * 2
-    while high < 2**20 and _with_mu(stages, weights, 2 * rho_for(high, delta)) is None:
+    while high < 2**20 and _with_mu(stages, weights, 2 * rho_for(high, delta), by_rho=True) is None:
         low, high = high, high * 2
     for _ in range(12):
         middle = (low + high) / 2
-        if _with_mu(stages, weights, 2 * rho_for(middle, delta)) is None:
+        if _with_mu(stages, weights, 2 * rho_for(middle, delta), by_rho=True) is None:
             low = middle
         else:
             high = middle

@@ -248,7 +248,7 @@ def answered(noised: Mapping[int, Noised], values: Mapping[int, Sequence[float] 
         for answer, at in zip(answers(each), values[j] or (), strict=False):
             draws = each.draws if len(each.draws) == len(answer.factors) else each.draws * len(answer.factors)
             parts: dict[Part, float] = {
-                (draw.mechanism, j, answer.first + i): float(factor) * draw.scale
+                (draw.mechanism, j, answer.first + i): float(factor * draw.steps)
                 for i, (factor, draw) in enumerate(zip(answer.factors, draws, strict=True))
                 if factor and draw.scale
             }

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.domain.types import NULL, REAL, Kind, Type
+from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, inputs, with_inputs
@@ -32,6 +32,7 @@ from dpsql.privacy.measuring import number
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
+_ZERO = Literal(0, BIGINT)
 OPEN = 1e100  # ends from here on are shown as NULL
 
 
@@ -166,7 +167,7 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
 def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
     """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
     interval."""
-    released = {f.id: expr for f, expr in stage.outputs}
+    released = {f.id: as_measured(expr, stage) for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     measured = measured_columns(stage)
     chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
@@ -182,6 +183,21 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
         elif f.type.kind is not Kind.ANY:
             found[f.id] = (_nothing(f.type), _nothing(f.type))
     return found
+
+
+def as_measured(expr: Expr, stage: NoisyStage) -> Expr:
+    """An output by what intervals are made of: a count that is shown from 0 on (dpsql/nonnegative.py) by max(ñ, 0), ñ the
+    noisy one.
+
+    Lemma: with ñ ± r an interval of level 1 − α for the count n, [max(ñ − r, 0), max(ñ + r, 0)] is one, too, whatever
+    number is shown beside it. Proof: n ≥ 0, so n = max(n, 0) lies between the two whenever ñ − r ≤ n ≤ ñ + r. What is shown
+    may lie outside, since it also depends on the other groups; half-widths (Privacy.intervals) reach from it to the
+    farther end, and so hold n whenever the interval does.
+    """
+    shown = {
+        one.shown.id: functions.make("greatest", (one.count.column(), _ZERO), at=None) for one in stage.nonnegative
+    }
+    return rewrite(expr, lambda e: shown.get(e.id) if isinstance(e, Column) else None) if shown else expr
 
 
 def _ends(
@@ -223,21 +239,24 @@ def _nothing(type_: Type) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An answer with additive noise, and the draws of the totals it is made of."""
+    """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
+    in the user's units, where levels were made consistent."""
 
     answer: Answer
     draws: tuple[Draw, ...]
+    slack: int = 0
 
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
         """Half its interval, in the user's units; half a unit more where the column id_ is rounded to whole units."""
         width = noise_width(self.answer, self.draws, level)
         rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
-        return width + (rounding(self.answer, self.draws) if rounded else Fraction(0))
+        return width + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
 
 
 def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     """Of each of the stage's columns that carries additive noise what is behind it."""
     found: dict[int, Measured] = {}
+    slacks = {one.count.id: one.slack for one in stage.nonnegative}
     for noised in stage.noised:
         if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
             continue
@@ -246,7 +265,7 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
             draws = noised.draws if len(noised.draws) == count else noised.draws * count
             found[answer.real.id] = Measured(answer, draws)
             if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws)
+                found[answer.whole.id] = Measured(answer, draws, slacks.get(answer.whole.id, 0))
     return found
 
 
@@ -265,7 +284,7 @@ def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction
         ((factor, draw),) = used
         return half_width(draw, float(level)) * factor
     unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
     if used[0][1].mechanism == "laplace":
         return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
     return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit

@@ -160,12 +160,20 @@ def _log_error(way: Calibrated) -> float:
 def _error(one: Noised) -> float:
     """The logarithm of a 95 % half-width, of moments of their centred sum: of two ends of Laplace noise half their
     difference, which is a tenth wider than one of them, less half."""
-    wide = [math.log(half_width(draw) * float(draw.grid)) for draw in one.draws]
+    wide = [math.log(_wide(draw) * float(draw.grid)) for draw in one.draws]
     if not isinstance(one.measurement, RowMoments):
         return wide[0]
     if one.form == "ends":
         return wide[0] + math.log(1.25 / 2 if one.measurement.degree == 1 else 1.25 / 4 / one.measurement.axis.half)
     return wide[1]
+
+
+def _wide(draw: Draw) -> float:
+    """A 95 % half-width in noise-grid integers; of whole-number noise that of continuous noise of its scale, which has no
+    steps to compare by."""
+    if draw.parts == 1:
+        return half_width(draw)
+    return float(draw.steps) * (math.log(20) if draw.mechanism == "laplace" else 1.959964)
 
 
 def _with_noise(i: int, stage: Stage, way: Calibrated, selections: int) -> NoisyStage:

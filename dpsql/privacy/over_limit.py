@@ -4,7 +4,7 @@ How much of a total was left out has no bound: one unit may have any number of r
 count has one: it is true of a unit, or it is not.
 
     two numbers     units that are not over the limit, and units that are
-    noise           discrete Laplace of scale ⌈1/ε₃⌉ on each, a whole number
+    noise           two-sided geometric, of scale 1/ε₃ or a little more, on each
 
 Lemma: the two numbers are ε₃-DP together. Proof: whether a unit is over the limit is a function of its own rows and of
 public numbers, the limit among them; so a unit that is added adds one to exactly one of the numbers, and they move by 1 in
@@ -26,7 +26,9 @@ from dpsql.errors import Refused
 from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import DistinctCount, limited_by
 from dpsql.plan.stages import Chosen, Draw, NoisyStage, OverLimit, Stage
-from dpsql.privacy.calibrate import Part
+from dpsql.privacy import noise_grid
+from dpsql.privacy.calibrate import Part, out_of_range
+from dpsql.privacy.whole_numbers import LAPLACE_PARTS
 
 SHARE = Fraction(1, 20)  # of ε, for all that are asked
 
@@ -77,13 +79,26 @@ def with_over_limits(
 ) -> tuple[NoisyStage, ...]:
     """The stages with what is asked, for equal parts of this ε."""
     each = epsilon / max(1, sum(map(len, asked.values())))
-    draw = Draw(mechanism="laplace", reach=1, scale=math.ceil(1 / each), epsilon=each, rho=rho_of_pure(each))
+    if not asked:
+        return tuple(stages)
+    draw = _draw(each)
     return tuple(
         dataclasses.replace(stage, over=tuple(OverLimit(of=of, draw=draw, norm=_norm(stage, of)) for of in asked[i]))
         if i in asked
         else stage
         for i, stage in enumerate(stages)
     )
+
+
+def _draw(epsilon: Fraction) -> Draw:
+    """Of scale at least 1/ε, as near to it as the sampler knows."""
+    for parts in (LAPLACE_PARTS, 1):
+        scale = math.ceil(parts / epsilon)
+        if scale < noise_grid.LAPLACE_LIMIT:
+            return Draw(
+                mechanism="laplace", reach=1, scale=scale, parts=parts, epsilon=epsilon, rho=rho_of_pure(epsilon)
+            )
+    raise out_of_range("over_limit", "more")
 
 
 def _norm(stage: NoisyStage, of: Chosen) -> Norm:

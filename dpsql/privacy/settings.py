@@ -23,6 +23,7 @@ class QuerySettings:
     "auto": the data choose, whatever is declared; "released": what they chose for an earlier query.
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
+    nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
     it is spent where it is not enough; else that is refused.
@@ -44,6 +45,7 @@ class QuerySettings:
     best: bool = False
     over_limit: bool = False
     top_k: bool = False
+    nonnegative: bool = False
     intervals: Fraction | None = None
     proof: bool = False
     exact: bool = False

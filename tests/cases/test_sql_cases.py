@@ -163,12 +163,14 @@ def test_exact_mode_equals_duckdb(
     assert equal(in_order(found), in_order(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["dirty", "empty"])
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_no_data_makes_it_fail(case: Case, world: str, exacts: dict[str, dpsql.Connection]) -> None:
     exacts[world].execute(case.sql).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["dirty", "clean"])
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_replay(case: Case, world: str, replayers: dict[str, testing.Replayer]) -> None:
@@ -187,6 +189,7 @@ def shuffled() -> Iterator[dpsql.Connection]:
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in ACCEPTED if case.file == "per_person"], ids=str)
 def test_the_order_of_the_rows_does_not_matter(
     case: Case, exacts: dict[str, dpsql.Connection], shuffled: dpsql.Connection
@@ -195,6 +198,7 @@ def test_the_order_of_the_rows_does_not_matter(
     assert shuffled.execute(case.sql).fetchall() == exacts["dirty"].execute(case.sql).fetchall()
 
 
+@pytest.mark.slow
 def test_statements_are_read_once(planner: testing.Replayer) -> None:
     """A plan is a function of the statement: planning it again gives the same."""
     for case in ACCEPTED[:40]:

@@ -5,7 +5,7 @@ Protects each patient: everything that one patient adds, in every table.
   Compared are the data with and without all rows of one patient: answers tell them apart by no more than the cost.
 Costs ε = 1, δ = 0, ρ = 0.5
 From visits: 9 rows of a patient count (declared for visits); of more, each counts less (of 18, half).
-  count(*): one patient changes it by at most 9; laplace noise of scale 9, 95 % within ±26.9616.
+  count(*): one patient changes it by at most 9; laplace noise of scale 9, 95 % within ±27.
   Each ± is about the noise alone; what limits leave out and bounds change comes on top.
   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
 

@@ -16,6 +16,7 @@ ITEMS = [case.split(" ", 1)[1] for case in cases("answered.sql")] + MORE
 ROWS = table(rows=120, units=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "rows", "public"), [(2, 3, True), (2, 3, False), (1, 1, False)])
 def test_every_aggregate(groups: int, rows: int, public: bool) -> None:
     with dpsql.testing.Replayer(

@@ -123,6 +123,7 @@ def test_all_cells_in_one_column(late: bool) -> None:
         assert read(data) == lead + texts
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(range(len(CELLS))), min_size=1, max_size=8))
 def test_a_cell_is_read_the_same_beside_any_other(chosen: list[int]) -> None:

@@ -135,6 +135,7 @@ CONDITIONS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(expression=st.one_of(ARITHMETIC_EXPRESSIONS, CONDITIONS))
 def test_generated_names_are_duckdbs(expression: str) -> None:

@@ -54,6 +54,7 @@ BAD = {
     "fresh": ["1", "0", "'true'", "yes", "null"],
     "intervals": ["0", "1", "95", "-0.5", "true", "'0.95'", "null"],
     "top_k": ["5", "'true'", "null"],
+    "nonnegative": ["1", "'counts'", "null"],
     "proof": ["1", "'all'", "null"],
     "privacy_unit_column": ["1", "''", "true", "null", "(a)"],
 }  # fmt: skip

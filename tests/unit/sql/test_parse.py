@@ -166,6 +166,7 @@ def test_a_message_points_at_the_token_and_quotes_nothing_else() -> None:
 # Limits
 
 
+@pytest.mark.slow
 def test_length_and_token_limits() -> None:
     parse("SELECT 1" + " " * (LENGTH_LIMIT - 8))
     assert "longer" in refusal("SELECT 1" + " " * LENGTH_LIMIT).what
