@@ -135,7 +135,7 @@ def _choosing(stage: NoisyStage, ratio: Fraction) -> NoisyStage:
     )
     keys = stage.keys if stage.public_keys else ()
     return dataclasses.replace(
-        stage, choices=choices, noised=(), outputs=(), steps=(), selections=(), keys=keys, notes=()
+        stage, choices=choices, over=(), noised=(), outputs=(), steps=(), selections=(), keys=keys, notes=()
     )
 
 

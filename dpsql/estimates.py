@@ -12,7 +12,7 @@ from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Node
 from dpsql.plan.measurements import Measurement, answers, is_chosen
 from dpsql.plan.stages import Noised, NoisyStage, ReleasePlan
-from dpsql.privacy.intervals import branches, over_measures, source_of
+from dpsql.privacy.intervals import as_measured, branches, over_measures, source_of
 from dpsql.privacy.placements import worst_width
 
 EXAMPLE = 1000
@@ -88,7 +88,7 @@ def _made(plan: ReleasePlan, side: Node, position: int) -> Made | None:
     if source is None:
         return None
     stage = plan.stages[source.stage]
-    released = {f.id: expr for f, expr in stage.outputs}
+    released = {f.id: as_measured(expr, stage) for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     expr = over_measures(side.fields[position].column(), side, released)
     used = frozenset(columns_of(expr))

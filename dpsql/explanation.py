@@ -37,7 +37,7 @@ from dpsql.plan.measurements import (
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection, Share
 from dpsql.privacy.running import rmse, width_of_sum
-from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, privacy_report
+from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, over_name, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -233,6 +233,10 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     if stage.selection is not None:
         lines += [f"  {line}" for line in _selection(stage.selection, stage.selections, privacy.unit)]
     lines += [f"  {_choice_of_limit(choice, stage, privacy.unit)}" for choice in stage.choices]
+    over = {over_name(each, stage) for each in stage.over}
+    for m in _own(stage, privacy):
+        if m.position is None and m.name in over:
+            lines.append(f"  {m.name}: one {privacy.unit} changes it by at most 1; {_noise(m)}, ε = {m.epsilon:.6g}.")
     own = [m for m in _own(stage, privacy) if m.position is not None]
     for m, noised in zip(own, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")

@@ -28,7 +28,7 @@ from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
-from dpsql.plan.render.limits import counting
+from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
@@ -44,10 +44,11 @@ from dpsql.release import (
     ready_with_keys,
     release,
     released_limits,
+    released_over,
     released_round,
     released_together,
 )
-from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, privacy_report
+from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
 from dpsql.session_plan import UNDECIDED, Decided, plan_of, released_bounds
@@ -361,7 +362,7 @@ def _released(
     ready = dataclasses.replace(ready, stage=settled(stage, limits)) if stage.unsettled else ready
     totals = vault_totals(session, ready, scratch, vault, exact=exact)
     rows = release(totals, ready, noiseless=exact)
-    return ready.stage, dataclasses.replace(rows, chosen=limits)
+    return ready.stage, dataclasses.replace(rows, chosen=limits, over=_over(session, ready, scratch, vault))
 
 
 def _limits(
@@ -380,6 +381,14 @@ def _limits(
         found = released_limits(vault_run(session, stage, scratch, vault, asked), ready, earlier)
     chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, found, strict=True)}
     return found
+
+
+def _over(session: Session, ready: Ready, scratch: ScratchSql, vault: Vault) -> tuple[tuple[int, int], ...]:
+    """How many units are over the limits that are settled by now, where that is asked."""
+    if not ready.stage.over:
+        return ()
+    asked = over_limits(ready, vault_relations(session, vault, ready.stage))
+    return released_over(vault_run(session, ready.stage, scratch, vault, asked), ready.stage)
 
 
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
@@ -456,5 +465,12 @@ def _finish(
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
     half_widths = interval_report(found, noisies) if found.stages else None
-    privacy = privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths) if found.stages else None
+    over = tuple(
+        report for stage, rows_ in zip(found.stages, noisies, strict=True) for report in over_reports(stage, rows_.over)
+    )
+    privacy = (
+        privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths, over=over)
+        if found.stages
+        else None
+    )
     return Answer(kind="query", rows=rows, plan=found, privacy=privacy)

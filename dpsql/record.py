@@ -135,6 +135,8 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
     for choice in stage.choices:
         if choice.as_in is None:
             yield {"mechanism": choice.draw.mechanism, "epsilon": str(choice.draw.epsilon), "choices": 1}
+    for over in stage.over:
+        yield _event(over.draw, one_number=False)
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
         if draw.mechanism in ("none", "exact"):

@@ -58,12 +58,14 @@ def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]
 class Noisy:
     """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers.
 
-    chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others."""
+    chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others. over: how
+    many units are not over a limit and how many are, for each that was asked about."""
 
     stage: int
     columns: Mapping[str, Array]
     rows: int
     chosen: tuple[int, ...] = ()
+    over: tuple[tuple[int, int], ...] = ()
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
@@ -167,6 +169,17 @@ def released_limits(exact: Exact, ready: Ready, earlier: Mapping[Chosen, int]) -
         scored = np.array([scores(choice, above, ready.count)], dtype=np.int64)
         at = choose_most(scored, 1, by=chooser(choice.draw), epsilon=choice.draw.epsilon, sensitivity=choice.draw.reach)
         found.append(choice.candidates[int(at[0, 0])])
+    return tuple(found)
+
+
+def released_over(exact: Exact, stage: NoisyStage) -> tuple[tuple[int, int], ...]:
+    """How many units are not over each limit that is asked about, and how many are, with noise on both."""
+    found: list[tuple[int, int]] = []
+    for over, (_, columns) in zip(stage.over, answers_of(exact), strict=True):
+        counts = np.zeros(2, dtype=np.int64)
+        counts[_integers(columns[CANDIDATE.name])] = _integers(columns[WEIGHT.name])
+        below, above = add_noise(counts, over.draw).tolist()
+        found.append((below, above))
     return tuple(found)
 
 

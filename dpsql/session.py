@@ -125,6 +125,7 @@ class Session(Sealed):
             confidence=_fraction(said.get("confidence"), Fraction(95, 100)) or Fraction(95, 100),
             assumed_rows=_integer(said.get("assumed_rows"), None),
             best=(short := said.get("if_not_enough")) is not None and short.value == "best",
+            over_limit=(over := said.get("over_limit")) is not None and bool(over.value),
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
             nonnegative=chosen.nonnegative if (whole := said.get("nonnegative")) is None else bool(whole.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),

@@ -67,6 +67,8 @@ def settings() -> Iterator[str]:
     yield "choice if that shows it; `'best'` spends all of `epsilon`."
     yield "`assumed_rows`: EXPLAIN estimates how near averages and ratios will be with so many rows in each group. Without"
     yield "it, with as many as an earlier count of yours said, or as the metadata's `units` promise."
+    yield "`over_limit`: for a twentieth of ε the answer also says how many units are over its limits, so that what they"
+    yield "have counts less: in its notes, and as `privacy.over_limits`."
     yield "`nonnegative`: counts are shown as the nearest whole numbers from 0 on with the noisy total; ROLLUP's levels"
     yield "stay the sums of their parts. It costs nothing: with and without it a question is paid once. But on average small"
     yield "counts are too large then, and large ones too small. AVG and VAR keep the noisy count, histograms their bins."

@@ -225,6 +225,16 @@ class LimitChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OverLimit:
+    """How many units are over a limit of the stage, and how many are not: two whole numbers, each with the draw's noise. of:
+    as in LimitChoice; norm: in which a unit's rows are limited."""
+
+    of: Chosen
+    draw: Draw
+    norm: Norm = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One release: certified rows, group keys, measurements; then `outputs`, expressions over key and answer columns.
 
@@ -275,10 +285,12 @@ class Stage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStage(Stage):
     """noised: one for each measurement. selections: where keys are private, the rounds in which they are selected; in each,
-    units vote for those of their keys that were not released before. nonnegative: what becomes of counts after release."""
+    units vote for those of their keys that were not released before. over: what is asked about units over its limits.
+    nonnegative: what becomes of counts after release."""
 
     noised: tuple[Noised, ...]
     selections: tuple[Selection, ...] = ()
+    over: tuple[OverLimit, ...] = ()
     nonnegative: tuple[NonNegative, ...] = ()
 
     @property

@@ -77,7 +77,7 @@ def to_choose(
         LimitChoice(of="rows", candidates=doublings(SMALLEST)),
         LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS)),
     ]
-    kept = [one for one in found if one.of in limit.auto and dependents(one, measurements)]
+    kept = [one for one in found if one.of in limit.auto and dependents(one.of, measurements)]
     return (*kept, *(LimitChoice(of=j, candidates=each) for j, each in values.items()))
 
 
@@ -93,7 +93,7 @@ def _chosen_once(i: int, stage: Stage, drawn: Container[Part], chooser: dict[tup
     family = stage.number if stage.level is None else stage.level.family
     found: list[LimitChoice] = []
     for choice in stage.choices:
-        if any(Part(i, j) in drawn for j in dependents(choice, stage.measurements)):
+        if any(Part(i, j) in drawn for j in dependents(choice.of, stage.measurements)):
             first = chooser.setdefault((family, choice.of), stage.number)
             found.append(dataclasses.replace(choice, as_in=None if first == stage.number else first))
     return dataclasses.replace(stage, choices=tuple(found))
@@ -124,7 +124,7 @@ def _parts(stages: Sequence[Stage], i: int, choice: LimitChoice) -> list[Part]:
     for k, other in enumerate(stages):
         if any(one.as_in == number and one.of == choice.of for one in other.choices):
             found.append((k, other))
-    return [Part(k, j) for k, stage in found for j in dependents(choice, stage.measurements)]
+    return [Part(k, j) for k, stage in found for j in dependents(choice.of, stage.measurements)]
 
 
 def price(stage: Stage, choice: LimitChoice) -> Price:
@@ -135,7 +135,7 @@ def price(stage: Stage, choice: LimitChoice) -> Price:
 
 def _means_alone(stage: Stage, choice: LimitChoice) -> bool:
     """Whether only means, variances and quantiles are asked, which a smaller limit hardly biases."""
-    found = [stage.measurements[j] for j in dependents(choice, stage.measurements)]
+    found = [stage.measurements[j] for j in dependents(choice.of, stage.measurements)]
     if not all(isinstance(one, RowMoments | Choice) for one in found):
         return False
     return not _is_counted(stage, found)
@@ -153,7 +153,7 @@ def priced(
 ) -> LimitChoice:
     """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the
     exponential mechanism, whose loss has a bounded range. Cumulative sums, where there are any, decide: they lose most."""
-    every = [noised[j] for j in dependents(choice, stage.measurements)]
+    every = [noised[j] for j in dependents(choice.of, stage.measurements)]
     along = [one for one in every if one.running is not None]
     sizes = [_noise_of_one(one) for one in along or every]
     drawn = [size for size in sizes if size]

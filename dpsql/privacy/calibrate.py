@@ -207,7 +207,7 @@ def _laplace(
     draw = fine if running is not None else whole_numbers.laplace_draw(one, stage, share, fine)
     if draw is not None:
         return Noised(measurement=one, form=form, draws=(draw,) * len(reach), running=running)
-    raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+    raise out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
 def _along(one: Measurement, stage: Stage, running: Running) -> tuple[Running, int, int]:
@@ -250,10 +250,10 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
             return Votes((draw,), (bits,))
-    raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+    raise out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
-def _out_of_range(name: str, least: str) -> Refused:
+def out_of_range(name: str, least: str) -> Refused:
     return Refused(
         f"ε is too small for {name}",
         code=134,
@@ -277,7 +277,7 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
         case "gaussian" if old.running is not None:
             found = _gaussian_along(one, stage, old.running, 2 * old.draw.rho)
             if found is None:
-                raise _out_of_range(one.name, "more")
+                raise out_of_range(one.name, "more")
             return found
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
@@ -287,7 +287,7 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
             ]
             fitting = tuple(draw for draw in draws if draw is not None)
             if len(fitting) < len(draws):
-                raise _out_of_range(one.name, "more")
+                raise out_of_range(one.name, "more")
             return dataclasses.replace(old, measurement=one, draws=fitting)
         case _:
             return dataclasses.replace(old, measurement=one)
@@ -325,11 +325,11 @@ def _gaussians(
     rho = rho_for(epsilon, delta)
     name = _name(next(iter(weights)), stages)
     if rho <= 0:
-        raise _out_of_range(name, "more")
+        raise out_of_range(name, "more")
     found = _with_mu(stages, weights, 2 * rho, runs, by_rho=True)
     if found is None:
         least = _least_epsilon(stages, weights, epsilon, delta, runs)
-        raise _out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
+        raise out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
     return found, rho
 
 

@@ -194,7 +194,7 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
 def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
     """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
     interval."""
-    released = {f.id: _noisy(expr, stage) for f, expr in stage.outputs}
+    released = {f.id: as_measured(expr, stage) for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     measured = measured_columns(stage)
     chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
@@ -212,7 +212,7 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
     return found
 
 
-def _noisy(expr: Expr, stage: NoisyStage) -> Expr:
+def as_measured(expr: Expr, stage: NoisyStage) -> Expr:
     """An output by what intervals are made of: a count that is shown from 0 on (dpsql/nonnegative.py) by max(ñ, 0), ñ the
     noisy one.
 

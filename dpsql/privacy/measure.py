@@ -22,6 +22,8 @@ from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
 from dpsql.privacy.auto import chosen_once, with_shares
 from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
+from dpsql.privacy.over_limit import SHARE as OVER
+from dpsql.privacy.over_limit import limits_to_ask, with_over_limits
 from dpsql.privacy.running import Wanted, log_error, strategies, wanted
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
@@ -43,6 +45,7 @@ def measure(
         return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements]) for s in free), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     stages = chosen_once(stages, drawn)
+    over = limits_to_ask(stages, drawn) if settings.over_limit else {}
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements]) for s in stages), Cost(), ()
     epsilon = settings.epsilon
@@ -67,11 +70,15 @@ def measure(
     weights, shown = equal(stages, drawn), tuple[Share, ...]()
     if settings.split is not None:
         weights, shown = split(stages, final, drawn, settings.split)
+    if over:
+        weights = {part: weight * (1 - OVER) for part, weight in weights.items()}
     weights, choosing = with_shares(stages, weights)
     way = _choose(stages, weights, epsilon, settings, accounting, wanted(stages, final))
     noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
     found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
+    found = with_over_limits(found, over, epsilon * OVER)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
+    rho = sum((each.draw.rho for stage in found for each in stage.over), rho)
     return found, dataclasses.replace(way.cost, rho=rho), shown
 
 

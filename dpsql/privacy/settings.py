@@ -28,6 +28,7 @@ class QuerySettings:
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
     it is spent where it is not enough; else that is refused.
     assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
+    over_limit: how many units are over the limits is asked, too.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -42,6 +43,7 @@ class QuerySettings:
     confidence: Fraction = Fraction(95, 100)
     assumed_rows: int | None = None
     best: bool = False
+    over_limit: bool = False
     top_k: bool = False
     nonnegative: bool = False
     intervals: Fraction | None = None

@@ -217,6 +217,7 @@ _SPECS = (
     OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
     OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),
     OptionSpec(name="top_k", takes="true or false", example="top_k = true", check=_flag),
+    OptionSpec(name="over_limit", takes="true or false", example="over_limit = true", check=_flag, settable=False),
     OptionSpec(name="nonnegative", takes="true or false", example="nonnegative = true", check=_flag),
     OptionSpec(name="proof", takes="true or false", example="proof = true", check=_flag, settable=False),
     OptionSpec(

@@ -39,6 +39,7 @@ BAD = {
                 "inf", "infinity", "true", "null", "(1, 2)", "()", "9" * 100, "abc"],
     "delta": ["1", "-1e-9", "1.5", "1e-320", "1e-101", "'0'", "nan", "false", "null", "(0)"],
     "max_rows_contributed": ["0", "-1", "1.5", "1e10", "true", "'12'", "'most'", "null", "inf"],
+    "over_limit": ["1", "'yes'", "null"],
     "assumed_rows": ["0", "-1", "1.5", "'many'", "true", "null", "1e10"],
     "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"]
     + ["'5'", "'-5%'", "'0%'", "'%'", "'5%%'", "(n => '1e9%')"],
