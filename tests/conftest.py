@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.cases.reading import Case
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -21,6 +26,8 @@ settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update writes files: run it in one process, without -n")
     # Started in the background of a script, a process ignores SIGINT, and Python then installs no handler for Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -28,6 +35,23 @@ def pytest_configure(config: pytest.Config) -> None:
         from dpsql import boundary
 
         boundary.full_tracebacks = True
+
+
+@pytest.fixture(scope="session")
+def golden(pytestconfig: pytest.Config) -> Iterator[Callable[[Case, str], None]]:
+    """golden(case, found): what was found is the case's outcome; with --update it is written into its file instead."""
+    from tests.cases import reading
+
+    found: dict[Case, str] = {}
+
+    def check(case: Case, outcome: str) -> None:
+        if pytestconfig.getoption("--update") and case.at is not None:
+            found[case] = outcome
+        else:
+            assert outcome == case.outcome, f"{case}; after a look: pytest --update"
+
+    yield check
+    reading.write(found)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

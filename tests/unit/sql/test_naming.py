@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -14,16 +13,13 @@ from sqlglot import exp
 from dpsql.sql.keywords import KEYWORDS
 from dpsql.sql.naming import column_name
 from dpsql.sql.parse import parse
+from tests.cases.reading import read
 
 TABLE = (
     'CREATE TABLE t (x INTEGER, y DOUBLE, s VARCHAR, d DATE, b BOOLEAN, ts TIMESTAMP, dc DECIMAL(9, 2), "a b" INTEGER, '
     '"select" INTEGER, "Camel" INTEGER, "left" INTEGER, "ü" INTEGER, "1a" INTEGER, "q""q" INTEGER, year INTEGER)'
 )
-EXPRESSIONS = [
-    line
-    for line in (Path(__file__).parents[2] / "cases" / "parse" / "names.sql").read_text("utf-8").splitlines()
-    if line and not line.startswith("--")
-]
+EXPRESSIONS = [case.sql for case in read("parse/names.sql")]
 
 
 @pytest.fixture(scope="module")
