@@ -4,7 +4,7 @@ SELECT COUNT(*) FROM visits
 --   Compared are the data with and without all rows of one patient: answers tell them apart by no more than the cost.
 -- Costs ε = 1, δ = 0, ρ = 0.5
 -- From visits: 9 rows of a patient count (declared for visits); of more, each counts less (of 18, half).
---   count(*): one patient changes it by at most 9; laplace noise of scale 9, 95 % within ±26.9616.
+--   count(*): one patient changes it by at most 9; laplace noise of scale 9, 95 % within ±27.
 --   Each ± is about the noise alone; what limits leave out and bounds change comes on top.
 --   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
 
@@ -79,3 +79,12 @@ SELECT DISTINCT specialty FROM visits
 -- From visits: keys alone.
 --   specialty: 6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty). All are released, even without rows; rows with NULL or other values are dropped.
 --   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
+
+-- # cumulative sums along days
+SELECT visited_on, SUM(COUNT(*)) OVER (ORDER BY visited_on) AS so_far FROM visits GROUP BY visited_on
+
+-- # cumulative sums along months, divided, with Gaussian noise
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian', delta=1e-6) month, specialty, SUM(n) OVER (PARTITION BY specialty ORDER BY month) AS so_far FROM (SELECT date_trunc('month', visited_on) AS month, specialty, SUM(duration) AS n FROM visits GROUP BY ALL)
+
+-- # counts from 0 on
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(nonnegative=true) specialty, COUNT(*) AS n, AVG(duration) FROM visits GROUP BY specialty
