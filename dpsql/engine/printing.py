@@ -20,7 +20,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "lock_configuration": "true",
 }
-_PRINT = "SELECT json_deserialize_sql(json_serialize_sql(?))"
+_PRINT = "SELECT json_deserialize_sql(json_serialize_sql(item)) FROM unnest(?::VARCHAR[]) AS items(item)"
 _SELECT = "SELECT "
 
 
@@ -29,15 +29,24 @@ def _connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=_SETTINGS)
 
 
-@lru_cache(maxsize=4096)
-def printed(item: str) -> str | None:
-    """`item`, one SELECT item and perhaps a WINDOW clause, as DuckDB prints it; None where DuckDB cannot read it."""
-    if "\x00" in item:  # where its printing would end
+@lru_cache(maxsize=1024)
+def printed(items: tuple[str, ...]) -> tuple[str | None, ...]:
+    """SELECT items, each perhaps with a WINDOW clause, as DuckDB prints them; None for one that it cannot read.
+
+    All at once, which costs a tenth; one by one where one of them cannot be read."""
+    found = _printed(items)
+    if found is not None:
+        return found
+    return (None,) if len(items) == 1 else tuple(printed((item,))[0] for item in items)
+
+
+def _printed(items: tuple[str, ...]) -> tuple[str, ...] | None:
+    if any("\x00" in item for item in items):  # where its printing would end
         return None
     connection = _connection()
     try:
         with connection.cursor() as cursor:
-            rows = cursor.execute(_PRINT, [_SELECT + item]).fetchall()
+            rows = cursor.execute(_PRINT, [[_SELECT + item for item in items]]).fetchall()
     except duckdb.Error:
         return None
-    return str(rows[0][0]).removeprefix(_SELECT)
+    return tuple(text.removeprefix(_SELECT) for (text,) in rows)

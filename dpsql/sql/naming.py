@@ -6,7 +6,7 @@ node a SELECT became is told by a comment on its token, since sqlglot hands comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import Token, TokenType, exp
@@ -31,18 +31,26 @@ _CLAUSES = {
 _QUERIES = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
 
 
-def column_name(node: exp.Expr) -> str:
-    """The name of an item. A column's is as written; DuckDB takes the table's own spelling of it.
+def column_names(items: Sequence[exp.Expr]) -> list[str]:
+    """The names of a SELECT's items. A column's is as written; DuckDB takes the table's own spelling of it.
 
     What DuckDB cannot read has no name there: it is called by its text.
     """
+    names = [_own_name(item) for item in items]
+    texts = [_text(item) for item, name in zip(items, names, strict=True) if name is None]
+    made = iter([shown or text for shown, text in zip(printed(tuple(texts)), texts, strict=True)] if texts else ())
+    return [next(made) if name is None else name for name in names]
+
+
+def _own_name(node: exp.Expr) -> str | None:
     item = node.unnest()
     if isinstance(item, exp.Alias):
         return str(item.alias)
-    if isinstance(item, exp.Column) and not item.is_star:
-        return str(item.name)
-    text = str(node.meta.get(ITEM_META) or node.sql("duckdb"))
-    return printed(text) or text
+    return str(item.name) if isinstance(item, (exp.Column, exp.Star)) else None
+
+
+def _text(item: exp.Expr) -> str:
+    return str(item.meta.get(ITEM_META) or item.sql("duckdb"))
 
 
 def number_selects(tokens: list[Token]) -> None:
@@ -54,21 +62,17 @@ def number_selects(tokens: list[Token]) -> None:
 
 def place_items(tree: exp.Expr, tokens: list[Token], text: str) -> None:
     """After they are parsed: each item without an alias keeps its text, and the windows that it may name."""
-    selects = [select for select in tree.find_all(exp.Select) if not all(map(_says_its_name, select.expressions))]
+    selects = [select for select in tree.find_all(exp.Select) if None in map(_own_name, select.expressions)]
     known = _read(tokens, text) if selects else {}
     for select in selects:
         number = (select.comments or [""])[0]
         found = known[int(number)] if number else _Items(0)
         if len(found.texts) == len(select.expressions):
             for item, written in zip(select.expressions, found.texts, strict=True):
-                if not _says_its_name(item):
+                if _own_name(item) is None:
                     item.meta[ITEM_META] = f"{written} {found.windows}".strip()
     for select in tree.find_all(exp.Select):
         select.comments = None
-
-
-def _says_its_name(item: exp.Expr) -> bool:
-    return isinstance(item, (exp.Alias, exp.Column, exp.Star))
 
 
 @dataclass(slots=True)
@@ -143,4 +147,4 @@ def _pieces(tokens: list[Token], text: str) -> Iterator[str]:
         yield f" {plain}" if apart else plain
 
 
-__all__ = ["ITEM_META", "column_name", "number_selects", "place_items"]
+__all__ = ["ITEM_META", "column_names", "number_selects", "place_items"]

@@ -16,7 +16,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from dpsql.catalog.model import fold
 from dpsql.errors import Error
 from dpsql.sql.allow import ALLOWED, allow
-from dpsql.sql.naming import column_name
+from dpsql.sql.naming import column_names
 from dpsql.sql.parse import parse
 
 CASES = Path(__file__).parents[1] / "cases" / "parse"
@@ -114,7 +114,7 @@ def try_it(text: str) -> bool:
             ]
         for item in statement.tree.selects if isinstance(statement.tree, exp.Query) else []:
             if not item.is_star:
-                assert column_name(item)
+                assert column_names([item])[0]
     return True
 
 
@@ -174,7 +174,7 @@ def test_quoted_names_survive(name: str) -> None:
         return
     item = parse(f"SELECT {shown} + 1 FROM t").tree
     assert item is not None
-    again = parse(f"SELECT {column_name(item.expressions[0])} FROM t").tree
+    again = parse(f"SELECT {column_names(item.expressions)[0]} FROM t").tree
     assert again is not None
     column = again.find(exp.Column)
     assert column is not None
