@@ -6,12 +6,12 @@ node a SELECT became is told by a comment on its token, since sqlglot hands comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import Token, TokenType, exp
 
-from dpsql.engine.printing import printed
+Printed = Callable[[tuple[str, ...]], tuple[str | None, ...]]  # engine/printing.printed, handed down
 
 ITEM_META = "dpsql_item"  # where an item keeps its text
 
@@ -31,7 +31,7 @@ _CLAUSES = {
 _QUERIES = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
 
 
-def column_names(items: Sequence[exp.Expr]) -> list[str]:
+def column_names(items: Sequence[exp.Expr], printed: Printed) -> list[str]:
     """The names of a SELECT's items. A column's is as written; DuckDB takes the table's own spelling of it.
 
     What DuckDB cannot read has no name there: it is called by its text.

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 from dpsql.catalog.model import fold
+from dpsql.engine.printing import printed
 from dpsql.errors import Error
 from dpsql.sql.allow import ALLOWED, allow
 from dpsql.sql.naming import column_names
@@ -114,7 +115,7 @@ def try_it(text: str) -> bool:
             ]
         for item in statement.tree.selects if isinstance(statement.tree, exp.Query) else []:
             if not item.is_star:
-                assert column_names([item])[0]
+                assert column_names([item], printed)[0]
     return True
 
 
@@ -174,7 +175,7 @@ def test_quoted_names_survive(name: str) -> None:
         return
     item = parse(f"SELECT {shown} + 1 FROM t").tree
     assert item is not None
-    again = parse(f"SELECT {column_names(item.expressions)[0]} FROM t").tree
+    again = parse(f"SELECT {column_names(item.expressions, printed)[0]} FROM t").tree
     assert again is not None
     column = again.find(exp.Column)
     assert column is not None

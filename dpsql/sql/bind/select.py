@@ -88,7 +88,7 @@ def _parts(select: exp.Select, block: Block) -> Parts:
     context = block.context
     names: list[str] = []
     items: list[Expr] = []
-    for item, name in zip(select.expressions, column_names(select.expressions), strict=True):
+    for item, name in zip(select.expressions, column_names(select.expressions, context.printed), strict=True):
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if isinstance(star, exp.Star):
             qualifier = ".".join(p.name for p in item.parts[:-1]) if isinstance(item, exp.Column) else None
