@@ -9,7 +9,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -96,7 +96,7 @@ class Session(Sealed):
     _public: PublicReader | None = None
     _scratch: Scratch | None = None
     _loaded: set[str] = field(default_factory=set)
-    _keys: dict[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
     _counter: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _opening: threading.RLock = field(default_factory=threading.RLock)
     closed: bool = False
@@ -260,16 +260,11 @@ class Session(Sealed):
                 self._loaded.add(table)
         return table
 
-    def keys_of(self) -> Mapping[tuple[str, str], tuple[Atom, ...]]:
-        """The values of public tables' columns, (table, column) → values, each read when the planner first asks."""
-        return PublicKeys(self)
-
-    def public_values(self, table: str, column: str) -> tuple[Atom, ...]:
-        """The distinct values of a public column, NULL among them if it occurs."""
+    def read_keys(self, table: str, column: str) -> None:
+        """The distinct values of a public column, NULL among them if it occurs, into `keys`."""
         with self._opening:
-            if (table, column) not in self._keys:
-                self._keys[table, column] = self._read_values(table, column)
-            return self._keys[table, column]
+            if (table, column) not in self.keys:
+                self.keys[table, column] = self._read_values(table, column)
 
     def _read_values(self, table: str, column: str) -> tuple[Atom, ...]:
         spec = self.catalog.table(table)
@@ -343,24 +338,6 @@ class Session(Sealed):
             if part is not None:
                 part.close()
         self.belongings.close()
-
-
-@dataclass(frozen=True, slots=True)
-class PublicKeys(Mapping[tuple[str, str], tuple[Atom, ...]]):
-    """The values of every public column, read when asked for."""
-
-    session: Session
-
-    def __getitem__(self, column: tuple[str, str]) -> tuple[Atom, ...]:
-        if column not in list(self):
-            raise KeyError(column)
-        return self.session.public_values(*column)
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter([(t.name, c.name) for t in self.session.catalog.tables if t.public for c in t.columns])
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
 
 
 def open_session(

@@ -20,10 +20,13 @@ from dpsql.auto_bounds import (
     with_bounds,
 )
 from dpsql.by_accuracy import Limits, Wanted, near_enough
+from dpsql.catalog.model import Catalog
 from dpsql.domain.interval import Interval
+from dpsql.engine.printing import printed
 from dpsql.errors import Refused
 from dpsql.plan.stages import Before, ReleasePlan
 from dpsql.planner import World, plan
+from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session
 from dpsql.sql.allow import allow
@@ -77,13 +80,8 @@ def _planned(
     chosen: Bounds,
 ) -> ReleasePlan:
     def planned(bounds: Bounds, epsilon: Fraction | None) -> ReleasePlan:
-        world = World(
-            catalog=with_bounds(session.catalog, bounds),
-            user_tables=session.user_tables,
-            keys_of=session.keys_of(),
-            size_limit=session.size_limit,
-        )
-        return plan(statement, world, dataclasses.replace(settings, epsilon=epsilon))
+        catalog = with_bounds(session.catalog, bounds)
+        return _plan(session, statement, catalog, dataclasses.replace(settings, epsilon=epsilon))
 
     if not columns:
         return planned({}, settings.epsilon)
@@ -104,6 +102,23 @@ def _planned(
     return dataclasses.replace(planned(shown, settings.epsilon - share), before=before)
 
 
+def _plan(session: Session, statement: Statement, catalog: Catalog, settings: QuerySettings) -> ReleasePlan:
+    """The planner reads nothing: it says which public column's values it lacks, and is asked again with them. It ends, since
+    each time it has one column more."""
+    while True:
+        world = World(
+            catalog=catalog,
+            printed=printed,
+            user_tables=session.user_tables,
+            keys_of=MappingProxyType(session.keys),
+            size_limit=session.size_limit,
+        )
+        try:
+            return plan(statement, world, settings)
+        except KeysNeeded as needed:
+            session.read_keys(*needed.column)
+
+
 def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bounds: Bounds) -> bool:
     try:
         planned(bounds, Fraction(1))
@@ -114,9 +129,8 @@ def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bound
 
 def ladder_of(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
     """The plan of a choice of bounds."""
-    world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
     settings = QuerySettings(epsilon=epsilon, delta=Fraction(0), mechanism="laplace")
-    return ladder(plan(read(question(*column)), world, settings), column[1], epsilon)
+    return ladder(_plan(session, read(question(*column)), session.catalog, settings), column[1], epsilon)
 
 
 def released_bounds(session: Session) -> dict[Column, Interval]:

@@ -13,6 +13,7 @@ from dpsql.catalog.delta import check_delta
 from dpsql.catalog.model import fold
 from dpsql.catalog_ledger import account_of
 from dpsql.domain.types import Type
+from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.estimates import estimates
@@ -79,7 +80,9 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
     """The columns of a table, a view or a user's table, as the binder sees them."""
     statement = read(f"SELECT * FROM {identifier(name)}")
     with in_text(statement.text):
-        tree = bind(statement, session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids())
+        tree = bind(
+            statement, session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids(), printed=printed
+        )
     return tuple((field.name, field.type) for field in tree.fields)
 
 

@@ -330,3 +330,6 @@ CAST(s AS character varying)
 CAST(x AS "double")
 CAST(x AS double precision)
 CAST(x AS dec(4,1))
+try_cast(count(*) as double)
+CAST(x AS double)
+x::Double + 1
