@@ -13,7 +13,7 @@ from dpsql.errors import Refused
 from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.stages import Noised, ReleasePlan
-from dpsql.privacy import calibrate
+from dpsql.privacy import along_order
 from dpsql.record import release_record
 from dpsql.testing import Replayer, exact
 
@@ -132,9 +132,9 @@ def test_planted_bugs(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
         case "a ball in norm 2":
             monkeypatch.setattr(Noised, "ball", property(lambda self: self.draw.norm))
         case "the reach of the totals":
-            monkeypatch.setattr(calibrate, "running_reach", lambda reach, strategy: reach * strategy.one)
+            monkeypatch.setattr(along_order, "running_reach", lambda reach, strategy: reach * strategy.one)
         case _:
-            monkeypatch.setattr(calibrate, "running_reach", lambda reach, strategy: reach * strategy.one * 4 // 3)
+            monkeypatch.setattr(along_order, "running_reach", lambda reach, strategy: reach * strategy.one * 4 // 3)
     with Replayer(CATALOG, {"t": ROWS}) as replayer:
         lines = replayer.replay(asked, units=lambda found: found[-4:])
     assert any(not line.holds and not line.failure for line in lines)
