@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 from dpsql.domain.types import NULL, REAL, Kind, Type
 from dpsql.errors import Refused
@@ -208,14 +209,16 @@ def _nothing(type_: Type) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An answer with additive noise, and the draws of the totals it is made of."""
+    """An answer with additive noise, and the draws of the totals it is made of; ratio: of its variance to that of these
+    draws (plan.stages.After)."""
 
     answer: Answer
     draws: tuple[Draw, ...]
+    ratio: Fraction = Fraction(1)
 
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
         """Half its interval, in the user's units; half a unit more where the column id_ is rounded to whole units."""
-        width = noise_width(self.answer, self.draws, level)
+        width = noise_width(self.answer, self.draws, level, self.ratio)
         rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
         return width + (_rounding(self.answer, self.draws) if rounded else Fraction(0))
 
@@ -224,20 +227,37 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     """Of each of the stage's columns that carries additive noise what is behind it."""
     found: dict[int, Measured] = {}
     for noised in stage.noised:
-        if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
+        if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
             continue
-        for answer in answers(noised):
+        own = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
+        ratio = Fraction(1) if noised.after is None else noised.after.ratio
+        for answer in answers(own):
             count = len(answer.factors)
-            draws = noised.draws if len(noised.draws) == count else noised.draws * count
-            found[answer.real.id] = Measured(answer, draws)
+            draws = own.draws if len(own.draws) == count else own.draws * count
+            found[answer.real.id] = Measured(answer, draws, ratio)
             if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws)
+                found[answer.whole.id] = Measured(answer, draws, ratio)
     return found
 
 
-def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
+def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio: Fraction = Fraction(1)) -> Fraction:
     """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
-    Gaussian noise by their joint σ."""
+    Gaussian noise by their joint σ.
+
+    ratio ≠ 1: of a level that was made consistent, whose noise is a mixture of many with that ratio's variance. A mixture of
+    Gaussians is one; a mixture of Laplace variables has tails between those of one and of a Gaussian of its variance
+    (tests/statistics/test_levels.py), so the wider of both.
+    """
+    own = _own_width(answer, draws, level)
+    if ratio == 1 or own == 0:
+        return own
+    parts = [float(factor * draw.steps) for factor, draw in zip(answer.factors, draws, strict=True)]
+    deviation = math.hypot(*parts) * (math.sqrt(2) if draws[0].mechanism == "laplace" else 1)
+    normal = Fraction(deviation * NormalDist().inv_cdf((1 + float(level)) / 2))
+    return max(own, normal) * Fraction(math.sqrt(ratio))
+
+
+def _own_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
     used = [(abs(factor), draw) for factor, draw in zip(answer.factors, draws, strict=True) if factor and draw.scale]
     if not used:
         return Fraction(0)

@@ -24,6 +24,7 @@ class QuerySettings:
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
     proof: EXPLAIN shows the whole proof of isolation.
+    error: which mean error the levels of grouping sets make small; None: the least without a loss at any level.
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
@@ -35,6 +36,7 @@ class QuerySettings:
     rows_in_group: int | None = None
     released: Released = field(default_factory=lambda: MappingProxyType({}))
     split: Weights | None = None
+    error: OneOf["per cell", "per level"] | None = None
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
     top_k: bool = False
