@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
-from dpsql.errors import Refused
+from dpsql.errors import InternalError, Refused
 from dpsql.ir.nodes import Node
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
@@ -69,11 +69,18 @@ def measure(
     if settings.split is not None:
         weights, shown = split(stages, final, drawn, settings.split)
     way, given = _choose(stages, weights, epsilon, settings, accounting)
-    _, choosing = with_shares(stages, given)
+    kept, choosing = with_shares(stages, given)
+    _check_shares((*kept.values(), *choosing.values()))
     noisy = _noisy_stages(stages, given, way)
     found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
     return found, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
+
+
+def _check_shares(shares: Sequence[Fraction]) -> None:
+    """Whoever proposes shares: what is drawn is at most what is charged, since they are parts of one whole."""
+    if min(shares) < 0 or sum(shares) > 1:
+        raise InternalError("the shares of ε are more than all of it")
 
 
 def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:

@@ -15,23 +15,23 @@ import dpsql
 from dpsql.consistent import consistent
 from dpsql.errors import InternalError
 from dpsql.plan.stages import ReleasePlan
-from dpsql.privacy import levels
-from dpsql.privacy.levels import ErrorGoal, Levels, shares, variances
+from dpsql.privacy import level_shares, levels
+from dpsql.privacy.level_shares import ErrorGoal, Kept, Levels, shares, variances
 from dpsql.release import Noisy
 from dpsql.session_plan import plan_of, read
 
 Power = Literal[1, 2]
 
 
-def rollup(d: int) -> levels.Kept:
+def rollup(d: int) -> Kept:
     return tuple(frozenset(range(k)) for k in range(d, -1, -1))
 
 
-def cube(d: int) -> levels.Kept:
+def cube(d: int) -> Kept:
     return tuple(frozenset(c) for k in range(d, -1, -1) for c in itertools.combinations(range(d), k))
 
 
-def of(kept: levels.Kept, shape: tuple[int, ...], power: Power, sizes: tuple[int, ...] | None = None) -> Levels:
+def of(kept: Kept, shape: tuple[int, ...], power: Power, sizes: tuple[int, ...] | None = None) -> Levels:
     return Levels(kept, shape, sizes or (1,) * len(kept), power)
 
 
@@ -108,7 +108,7 @@ def test_each_step_is_downhill(own: Levels) -> None:
             return math.fsum(p * n * v for p, n, v in zip(per, cells, own.variances(given), strict=True))
 
         for _ in range(8):
-            after = levels._improved(own, now, per, 1)
+            after = level_shares._improved(own, now, per, 1)
             assert f(after) <= f(now) * (1 + 1e-9)
             now = after
 
@@ -245,3 +245,11 @@ def test_what_nothing_was_drawn_of_is_never_shown_as_a_zero() -> None:
     alone = Noisy(stage=1, columns={"m0_0": np.zeros(1, dtype=np.int64)}, rows=1)
     with pytest.raises(InternalError, match="no parts"):
         consistent((last,), [alone])
+
+
+@pytest.mark.parametrize("wrong", [(Fraction(1), Fraction(1, 2)), (Fraction(3, 2), Fraction(-1, 2))])
+def test_shares_of_more_than_all_are_stopped(wrong: tuple[Fraction, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the search finds: before anything is charged or drawn."""
+    monkeypatch.setattr(levels, "shares", lambda *_: wrong)
+    with pytest.raises((InternalError, ValueError), match="shares"):
+        plan("b, COUNT(*) AS n FROM t GROUP BY ROLLUP (b)", mechanism="laplace", error="per cell")
