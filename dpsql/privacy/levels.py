@@ -113,6 +113,15 @@ def _on_grid(one: Noised, leaves: Noised) -> Noised:
     return dataclasses.replace(one, draws=draws)
 
 
+def once_consistent(one: Noised) -> Noised:
+    """A measurement with as much noise of its own as is left of it once levels agree: for estimates of errors."""
+    if one.after is None:
+        return one
+    factor = math.sqrt(one.after.ratio)
+    draws = tuple(dataclasses.replace(draw, scale=math.ceil(draw.scale * factor)) for draw in one.after.draws)
+    return dataclasses.replace(one, draws=draws)
+
+
 def is_consistent(stages: Sequence[NoisyStage], family: Family, j: int) -> bool:
     """Whether the levels' answers there are made consistent: the leaves have noise, the others too or are their sums."""
     if not comparable(stages, family, j):
@@ -172,4 +181,14 @@ def level_shares(
     return tuple(found)
 
 
-__all__ = ["Family", "comparable", "divided", "families", "is_consistent", "level_shares", "what_of", "with_errors"]
+__all__ = [
+    "Family",
+    "comparable",
+    "divided",
+    "families",
+    "is_consistent",
+    "level_shares",
+    "once_consistent",
+    "what_of",
+    "with_errors",
+]

@@ -23,6 +23,9 @@ from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, 
 from dpsql.privacy.auto import chosen_once, with_shares
 from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
 from dpsql.privacy.levels import divided, level_shares, with_errors
+from dpsql.privacy.over_limit import SHARE as OVER
+from dpsql.privacy.over_limit import limits_to_ask, with_over_limits
+from dpsql.privacy.running import Wanted, log_error, strategies, wanted
 from dpsql.privacy.sensitivity import is_constant, votes
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import with_prices, without_limits
@@ -44,6 +47,7 @@ def measure(
         return tuple(_noisy(s, [_quiet(m, EXACT) for m in s.measurements]) for s in free), Cost(), ()
     drawn = [part for i, stage in enumerate(stages) for part in _parts(i, stage, settings)]
     stages = chosen_once(stages, drawn)
+    over = limits_to_ask(stages, drawn) if settings.over_limit else {}
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements]) for s in stages), Cost(), ()
     epsilon = settings.epsilon
@@ -68,12 +72,17 @@ def measure(
     weights, shown = equal(stages, drawn), tuple[Share, ...]()
     if settings.split is not None:
         weights, shown = split(stages, final, drawn, settings.split)
-    way, given = _choose(stages, weights, epsilon, settings, accounting)
+    if over:
+        weights = {part: weight * (1 - OVER) for part, weight in weights.items()}
+    along = wanted(stages, final)
+    way, given = _choose(stages, weights, epsilon, settings, accounting, along)
     kept, choosing = with_shares(stages, given)
-    _check_shares((*kept.values(), *choosing.values()))
+    _check_shares((*kept.values(), *choosing.values(), *([OVER] if over else [])))
     noisy = _noisy_stages(stages, given, way)
     found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
+    found = with_over_limits(found, over, epsilon * OVER)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
+    rho = sum((each.draw.rho for stage in found for each in stage.over), rho)
     return found, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
 
 
@@ -123,9 +132,11 @@ def _choose(
     epsilon: Fraction,
     settings: QuerySettings,
     accounting: Accounting,
+    along: Mapping[Part, Wanted],
 ) -> tuple[Calibrated, dict[Part, Fraction]]:
     """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query. With the
-    shares: levels of grouping sets divide theirs as is best for the noise, or equally where that noise would not fit."""
+    shares: levels of grouping sets divide theirs as is best for the noise, or equally where that noise would not fit.
+    along: totals whose cumulative sums are asked for, of which those errors count."""
     if settings.mechanism == "gaussian" and settings.delta <= 0 and _additive(stages, weights):
         raise Refused(
             "Gaussian noise needs a δ",
@@ -144,7 +155,10 @@ def _choose(
         for given in _divisions(stages, weights, way, settings, accounting):
             drawn = {part: share for part, share in with_shares(stages, given)[0].items() if share}
             try:
-                made = calibrated(stages, drawn, way, epsilon=epsilon, delta=settings.delta, accounting=accounting)
+                runs = strategies(stages, along, way)
+                made = calibrated(
+                    stages, drawn, way, epsilon=epsilon, delta=settings.delta, accounting=accounting, runs=runs
+                )
             except Refused as refused:
                 refusal = refusal or refused
                 continue
@@ -153,7 +167,7 @@ def _choose(
     if not found:
         assert refusal is not None
         raise refusal
-    return min(found, key=lambda one: _log_error(_noisy_stages(stages, one[1], one[0])))
+    return min(found, key=lambda one: _log_error(_noisy_stages(stages, one[1], one[0]), along))
 
 
 def _divisions(
@@ -175,10 +189,14 @@ def _additive(stages: tuple[Stage, ...], weights: Mapping[Part, Fraction]) -> bo
     return any(p.position is not None and not is_chosen(stages[p.stage].measurements[p.position]) for p in weights)
 
 
-def _log_error(stages: Sequence[NoisyStage]) -> float:
+def _log_error(stages: Sequence[NoisyStage], along: Mapping[Part, Wanted]) -> float:
     """Of each measurement, by its first total: for moments that is the one whose error the mean inherits."""
-    additive = ("laplace", "gaussian", "summed")
-    return math.fsum(_error(one) for stage in stages for one in stage.noised if one.draw.mechanism in additive)
+    return math.fsum(
+        log_error(one, along[Part(i, j)]) if Part(i, j) in along else _error(one)
+        for i, stage in enumerate(stages)
+        for j, one in enumerate(stage.noised)
+        if one.draw.mechanism in ("laplace", "gaussian", "summed")
+    )
 
 
 def _error(one: Noised) -> float:

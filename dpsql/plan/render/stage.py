@@ -106,7 +106,7 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
     ]
     found: list[Question] = [_groups(printer)] if exact else []
     for norm in (1, 2):
-        own = [(j, n.measurement) for j, n in noised if n.draw.norm == norm]
+        own = [(j, n.measurement) for j, n in noised if n.ball == norm]
         by_rows = [(j, m) for j, m in own if _per_rows(m)]
         by_units = [(j, m) for j, m in own if _per_groups(m)]
         found += [_of_rows(printer, by_rows, norm)] if by_rows else []
@@ -315,7 +315,7 @@ def _outs(printer: Printer, parts: Parts, totals: dict[int, list[Total]], sums: 
     """The totals on their noise grids; without noise as text."""
     found: list[tuple[VaultColumn, str]] = []
     for j, one in parts:
-        for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].draws, strict=True)):
+        for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].asked, strict=True)):
             shown = _exactly(j, one, each, sums) if printer.exact else on_noise_grid(each.text, draw)
             found.append((total(j, i, exact=printer.exact), shown))
     return found

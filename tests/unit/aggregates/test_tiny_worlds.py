@@ -310,6 +310,7 @@ def neighbours() -> Iterator[tuple[int, int]]:
         yield from ((n, at[world[:i] + world[i + 1 :]]) for i in range(len(world)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("limits", [TOTAL, PAIR, FIRST], ids=["total", "pair", "first"])
 @pytest.mark.parametrize("items", ITEMS)
@@ -335,6 +336,7 @@ def test_every_total_is_its_definition(items: str, limits: Limits, norm: Norm) -
         assert largest >= reach * 0.999
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("items", [items for items in ITEMS if not any(word in items for word in OF_UNITS)])
 def test_rows_that_are_units(items: str, norm: Norm) -> None:
@@ -391,6 +393,7 @@ def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
     assert found.groups == set(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("limits", [FIRST, ALONE], ids=["first", "alone"])
 @pytest.mark.parametrize("items", [i for i in ITEMS if not any(w in i for w in (*OF_UNITS, *CHOSEN, "HISTOGRAM"))])
