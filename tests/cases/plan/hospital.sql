@@ -82,9 +82,39 @@ SELECT DISTINCT specialty FROM visits
 
 -- # cumulative sums along days
 SELECT visited_on, SUM(COUNT(*)) OVER (ORDER BY visited_on) AS so_far FROM visits GROUP BY visited_on
+-- Protects each patient: everything that one patient adds, in every table.
+--   Compared are the data with and without all rows of one patient: answers tell them apart by no more than the cost.
+-- Costs ε = 1, δ = 0, ρ = 0.5
+-- From visits: 9 rows of a patient count, over all groups together (declared for visits); of more, each counts less (of 18, half).
+--   visited_on: 366 public keys (declared for visits.visited_on). All are released, even without rows; rows with NULL or other values are dropped.
+--   count(*): one patient changes all groups together by at most 27; laplace noise of scale 27, 95 % within ±76.9544.
+--   Measured for its cumulative sums along visited_on, by sums of runs of 10 on 3 levels: 95 % of these within ±196.576, with an RMSE of 79.9441; of plain groups' sums it would be 172.415.
+--   Each ± is about the noise alone; what limits leave out and bounds change comes on top.
+--   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
 
 -- # cumulative sums along months, divided, with Gaussian noise
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian', delta=1e-6) month, specialty, SUM(n) OVER (PARTITION BY specialty ORDER BY month) AS so_far FROM (SELECT date_trunc('month', visited_on) AS month, specialty, SUM(duration) AS n FROM visits GROUP BY ALL)
+-- Protects each patient: everything that one patient adds, in every table.
+--   Compared are the data with and without all rows of one patient: answers tell them apart by no more than the cost.
+-- Costs ε = 1, δ = 1e-06, ρ = 0.0280145
+-- From visits: 9 rows of a patient count, over all groups together (declared for visits); of more, each counts less (of 18, half).
+--   month: 12 public keys (declared for visits.visited_on). All are released, even without rows; rows with NULL or other values are dropped.
+--   specialty: 6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty). All are released, even without rows; rows with NULL or other values are dropped.
+--   72 combinations of keys are released.
+--   sum(duration): one patient changes all groups together by at most 2938.53 (Euclidean norm); values are held within 0 to 240 (declared for visits.duration); gaussian noise of scale 12414.4, 95 % within ±27452.
+--   Measured for its cumulative sums along month, by the square root of the matrix of all sums: 95 % of these within ±33100.7, with an RMSE of 15591.8; of plain groups' sums it would be 23265.1.
+--   Each ± is about the noise alone; what limits leave out and bounds change comes on top.
+--   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
 
 -- # counts from 0 on
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(nonnegative=true) specialty, COUNT(*) AS n, AVG(duration) FROM visits GROUP BY specialty
+-- Protects each patient: everything that one patient adds, in every table.
+--   Compared are the data with and without all rows of one patient: answers tell them apart by no more than the cost.
+-- Costs ε = 1, δ = 0, ρ = 0.25
+--   Note: count(*) is shown as the nearest whole numbers from 0 on with the noisy ones' total: on average small ones are too large, large ones too small; intervals are those of the noisy ones, from 0 on.
+-- From visits: 9 rows of a patient count, over all groups together (declared for visits); of more, each counts less (of 18, half).
+--   specialty: 6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty). All are released, even without rows; rows with NULL or other values are dropped.
+--   mean of duration: measured by the distances of values to both bounds; one patient changes them in all groups together by at most 2160; values are held within 0 to 240 (declared for visits.duration); laplace noise of scale 4320, 95 % within ±8888.53.
+--   count(*): one patient changes all groups together by at most 9; laplace noise of scale 18, 95 % within ±53.9232.
+--   Each ± is about the noise alone; what limits leave out and bounds change comes on top.
+--   Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).
