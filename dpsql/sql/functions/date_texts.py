@@ -19,20 +19,7 @@ from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS = tuple("January February March April May June July August September October November December".split())
 
 
 def _name_type(args: Args) -> Type:
