@@ -1,6 +1,6 @@
 """The discrete Laplace distribution of scale t: P[X = x] = (1-a)/(1+a) * a^|x|, a = exp(-1/t).
 
-What a privacy promise rests on (`threshold`) is decided by integers; `upper_tail` and `variance` are floats, for show.
+What a privacy promise rests on (`threshold`) is decided by integers; `variance` is a float, for show.
 """
 
 from __future__ import annotations
@@ -12,16 +12,6 @@ from fractions import Fraction
 from dpsql.mechanisms.exp_bounds import exp_minus
 
 _FIRST_BITS = 128
-
-
-def upper_tail(m: int, t: int) -> float:
-    """P[X >= m], for any integer m, to float precision.
-
-    Proof. For m >= 0 the geometric series gives a^m/(1+a). For m < 0, by symmetry, P[X >= m] = 1 - P[X >= 1 - m].
-    """
-    if m < 0:
-        return 1.0 - upper_tail(1 - m, t)
-    return math.exp(-m / t) / (1.0 + math.exp(-1.0 / t))
 
 
 def variance(t: int) -> float:

@@ -62,25 +62,6 @@ def discrete_gaussian(t: int, size: int) -> Integers:
     return drawn
 
 
-def bernoulli_exp(
-    numerators: npt.NDArray[np.integer] | Sequence[int], denominators: npt.NDArray[np.integer] | Sequence[int] | int
-) -> Booleans:
-    """Independent coins with P[True] = exp(-n/d), n >= 0, d >= 1; 64-bit arithmetic up to 2^62, Python's beyond."""
-    top, bottom = np.broadcast_arrays(np.asarray(numerators), np.asarray(denominators))
-    if not top.size:
-        return np.zeros(top.shape, dtype=np.bool_)
-    if top.dtype.kind not in "iuO" or bottom.dtype.kind not in "iuO":
-        raise ValueError("a coin needs integers")
-    if int(top.min()) < 0 or int(bottom.min()) < 1:
-        raise ValueError("a coin needs a numerator of at least 0 and a denominator of at least 1")
-    if int(top.max()) > _COIN_LIMIT or int(bottom.max()) > _COIN_LIMIT:
-        coins = [coin_exp(int(n), int(d)) for n, d in zip(top.flat, bottom.flat, strict=True)]
-        return np.array(coins, dtype=np.bool_).reshape(top.shape)
-    n, d = top.astype(np.uint64).ravel(), bottom.astype(np.uint64).ravel()
-    whole = n // d
-    return coins_exp(whole, n - whole * d, d).reshape(top.shape)
-
-
 def coin_exp(numerator: int, denominator: int) -> bool:
     """One exact coin with P[True] = exp(-n/d), integers of any size."""
     return _below_exp(numerator, denominator, 0, 0)

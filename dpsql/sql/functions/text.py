@@ -17,14 +17,15 @@ FAR = 2**31 - 1
 AS_TEXT = "Use CAST(x AS VARCHAR) to make it text."
 
 
-def _texts(args: Args) -> None:
-    for position in range(len(args)):
-        expect(args, position, (Kind.TEXT,), AS_TEXT)
+def _of_texts(type_: Type) -> Callable[[Args], Type]:
+    """The type of a function whose arguments are texts."""
 
+    def checked(args: Args) -> Type:
+        for position in range(len(args)):
+            expect(args, position, (Kind.TEXT,), AS_TEXT)
+        return type_
 
-def _text(args: Args) -> Type:
-    _texts(args)
-    return TEXT
+    return checked
 
 
 def _ascii(value: Atom) -> str:
@@ -90,16 +91,6 @@ def _trim_type(args: Args) -> Type:
     return TEXT
 
 
-def _search_type(args: Args) -> Type:
-    _texts(args)
-    return BOOLEAN
-
-
-def _position_type(args: Args) -> Type:
-    _texts(args)
-    return BIGINT
-
-
 def _count(call: Call, domains: Domains) -> Domain:
     keys = mapped(lambda v: len(plain(v)), domains) if call.function == "length" else None
     return result(call, domains, interval=Interval(interval(0, 0).lower, None), keys=keys)
@@ -111,11 +102,6 @@ def _found(call: Call, domains: Domains) -> Domain:
 
 def _boolean(call: Call, domains: Domains) -> Domain:
     return result(call, domains)
-
-
-def _length_type(args: Args) -> Type:
-    _texts(args)
-    return BIGINT
 
 
 def _replace_type(args: Args) -> Type:
@@ -209,8 +195,8 @@ FUNCTIONS = (
         _concat_type,
         _concat,
     ),
-    row("lower", "The text in small letters.", "LOWER(x)", 1, _text, _by(lambda s: _ascii(s).lower())),
-    row("upper", "The text in capitals.", "UPPER(x)", 1, _text, _by(lambda s: _ascii(s).upper())),
+    row("lower", "The text in small letters.", "LOWER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).lower())),
+    row("upper", "The text in capitals.", "UPPER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).upper())),
     row("left", "The first n characters.", "LEFT(x, n)", 2, _slice_type, _with_constants(_left)),
     row("right", "The last n characters.", "RIGHT(x, n)", 2, _slice_type, _with_constants(_right)),
     row(
@@ -224,7 +210,7 @@ FUNCTIONS = (
     row("trim", "The text without blanks at its ends.", "TRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, True)),
     row("ltrim", "… at its start.", "LTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, False)),
     row("rtrim", "… at its end.", "RTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(False, True)),
-    row("reverse", "The text backwards.", "REVERSE(x)", 1, _text, _by(lambda s: _ascii(s)[::-1])),
+    row("reverse", "The text backwards.", "REVERSE(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s)[::-1])),
     row(
         "replace",
         "The text with every `old` made `new` (constants, `new` not the longer).",
@@ -249,17 +235,17 @@ FUNCTIONS = (
         _split_type,
         _with_constants(_split),
     ),
-    row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _length_type, _count, reach=_not_negative),
-    row("strlen", "The number of bytes.", "STRLEN(x)", 1, _length_type, _count, reach=_not_negative),
-    row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _search_type, _boolean),
-    row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _search_type, _boolean),
-    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _search_type, _boolean),
+    row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
+    row("strlen", "The number of bytes.", "STRLEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
+    row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _of_texts(BOOLEAN), _boolean),
+    row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _of_texts(BOOLEAN), _boolean),
+    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), _boolean),
     row(
         "strpos",
         "Where another text begins in it; 0: nowhere.",
         "STRPOS(x, y), POSITION(y IN x)",
         2,
-        _position_type,
+        _of_texts(BIGINT),
         _found,
         reach=_not_negative,
     ),
