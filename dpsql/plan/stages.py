@@ -24,6 +24,7 @@ from dpsql.ir.nodes import Field, Node
 from dpsql.plan.balls import Norm, Radius
 from dpsql.plan.measurements import Measurement
 from dpsql.plan.noised import GRID_LIMIT as GRID_LIMIT
+from dpsql.plan.noised import After as After
 from dpsql.plan.noised import Draw as Draw
 from dpsql.plan.noised import Form as Form
 from dpsql.plan.noised import Noised as Noised

@@ -141,6 +141,7 @@ def test_levels_that_are_not_nested_are_refused(tmp_path: Path) -> None:
         assert connection.budget.spent.epsilon == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", ["b", "ROLLUP (a, b)"])
 def test_intervals_hold_the_count(sets: str, tmp_path: Path) -> None:
     """Around what is shown, and as columns: at ε = 0.3 most counts are raised or lowered."""

@@ -151,6 +151,7 @@ def test_without_noise_it_is_the_exact_answer(tmp_path: Path) -> None:
             assert max(abs(c - true) for (_, c), (_, true) in zip(found, truth, strict=True)) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
 def test_every_key_is_in_its_place(way: str, tmp_path: Path) -> None:
     """Against exact answers, with hardly any noise: NULL among the keys, text, descending, divided."""
@@ -231,6 +232,7 @@ def test_intervals_as_columns(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.slow
 def test_limits_that_the_data_choose(tmp_path: Path) -> None:
     table = {name: value for name, value in CATALOG["tables"]["t"].items() if name != "rows_per_unit"}
     with connect(tmp_path, tables={"t": table}) as connection:
