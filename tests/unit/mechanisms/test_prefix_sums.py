@@ -107,6 +107,8 @@ def test_widths_of_many_laplace_variables() -> None:
             exact = laplace.half_width_of_sum(scales, level)
             assert laplace.half_width_of_many(np.array(scales), level) == pytest.approx(exact, rel=1e-6)
     assert laplace.half_width_of_many(np.array([2.0]), 0.95) == pytest.approx(2 * math.log(20))
+    equal = laplace.half_width_of_sum([1.0] * 40)  # near a normal variable of that variance
+    assert equal == pytest.approx(1.96 * math.sqrt(80), rel=0.01)
     draw = np.random.default_rng(3)
     scales = draw.uniform(0.5, 1.5, 40)
     sums = np.abs(draw.laplace(size=(200_000, 40)) @ scales)
