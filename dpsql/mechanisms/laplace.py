@@ -71,7 +71,9 @@ def half_width_of_many(scales: npt.NDArray[np.float64], level: float = 0.95) -> 
     spread = math.sqrt(2 * float((scales**2).sum()))
     squares, step = (scales / spread) ** 2, 2 * math.pi / 300
     last = 16.0
-    while last < 4096 and float(np.log1p(squares * last**2).sum()) < 26:  # φ below 5e-12
+    while (
+        last < 512 and float(np.log1p(squares * last**2).sum()) < 26
+    ):  # φ below 5e-12; else what is cut off is about φ/last
         last *= 2
     at = (np.arange(math.ceil(last / step)) + 0.5) * step
     decay = np.zeros(len(at))
