@@ -22,7 +22,7 @@ from dpsql.interval_width import widths
 from dpsql.plan.limit_choice import BY_DATA
 from dpsql.plan.stages import Before, LimitChoice, NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
-from dpsql.sql.statement import Accuracy
+from dpsql.sql.statement import HalfWidths
 
 LEAST = Fraction(1, 10**6)
 FINE = Fraction(1, 200)  # how near the least ε is found
@@ -30,15 +30,20 @@ ASSUMED = 3  # the choice of limits is made with a part of the ε that the fourt
 Limits = Sequence[tuple[int, ...]]
 
 
+WidthsOf = Callable[[ReleasePlan, Fraction], Mapping[str, float]]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Wanted:
     """accuracy: half-widths that `confidence` of the intervals shall not exceed. most: the ε that may be spent on it. best:
-    spend all of it where it is not enough; else that is refused."""
+    spend all of it where it is not enough; else that is refused. widths: what a plan says of the columns' half-widths at a
+    confidence."""
 
-    accuracy: Accuracy
+    accuracy: HalfWidths
     confidence: Fraction
     most: Fraction
     best: bool = False
+    widths: WidthsOf = widths
 
 
 Planned = Callable[[Fraction], ReleasePlan]
@@ -96,7 +101,7 @@ def limits_first(planned: Planned, wanted: Wanted, found: ReleasePlan) -> Before
     except Refused as refused:
         if refused.code != "DPSQL-134":  # no noise for such limits fits the sampler: smaller ones may still do
             raise
-    smallest = _widths(_with_limits(base, _candidates(base, 0)), wanted.confidence)
+    smallest = _widths(_with_limits(base, _candidates(base, 0)), wanted)
     asked = _asked(wanted.accuracy, smallest)
     ratio = min((asked[name] / Fraction(smallest[name]) for name in asked if smallest[name]), default=Fraction(1))
     stages = tuple(_choosing(stage, ratio) for stage in base.stages)
@@ -130,7 +135,7 @@ def _choosing(stage: NoisyStage, ratio: Fraction) -> NoisyStage:
     )
     keys = stage.keys if stage.public_keys else ()
     return dataclasses.replace(
-        stage, choices=choices, noised=(), outputs=(), steps=(), selections=(), keys=keys, notes=()
+        stage, choices=choices, over=(), noised=(), outputs=(), steps=(), selections=(), keys=keys, notes=()
     )
 
 
@@ -181,21 +186,21 @@ def least_epsilon(planned: Planned, wanted: Wanted) -> Fraction:
     is no wider. Refused where a column's width is not known before the data are asked, and, unless the best there is will
     do, where the most ε is not enough."""
     most = planned(wanted.most)
-    asked = _asked(wanted.accuracy, _widths(most, wanted.confidence))
-    if wanted.best and not _is_near(most, asked, wanted.confidence):
+    asked = _asked(wanted.accuracy, _widths(most, wanted))
+    if wanted.best and not _is_near(most, asked, wanted):
         return wanted.most
     _check(most, wanted)
     low, high = Fraction(0), wanted.most
     while high - low > FINE * high and high > LEAST:
         middle = (low + high) / 2
-        enough = _enough(planned, middle, asked, wanted.confidence)
+        enough = _enough(planned, middle, asked, wanted)
         low, high = (low, middle) if enough else (middle, high)
     return _rounded_up(high, wanted.most)
 
 
 def _check(found: ReleasePlan, wanted: Wanted) -> None:
     """Refused where a plan with all of ε is not near enough."""
-    known = _widths(found, wanted.confidence)
+    known = _widths(found, wanted)
     for name, near in _asked(wanted.accuracy, known).items():
         if known[name] > near:
             raise Refused(
@@ -206,24 +211,24 @@ def _check(found: ReleasePlan, wanted: Wanted) -> None:
             )
 
 
-def _enough(planned: Planned, epsilon: Fraction, asked: Mapping[str, Fraction], confidence: Fraction) -> bool:
+def _enough(planned: Planned, epsilon: Fraction, asked: Mapping[str, Fraction], wanted: Wanted) -> bool:
     try:
         found = planned(epsilon)
     except Refused:  # so little that no noise fits the sampler
         return False
-    return _is_near(found, asked, confidence)
+    return _is_near(found, asked, wanted)
 
 
-def _is_near(found: ReleasePlan, asked: Mapping[str, Fraction], confidence: Fraction) -> bool:
-    known = _widths(found, confidence)
+def _is_near(found: ReleasePlan, asked: Mapping[str, Fraction], wanted: Wanted) -> bool:
+    known = _widths(found, wanted)
     return all(known[name] <= most for name, most in asked.items())
 
 
-def _widths(plan: ReleasePlan, confidence: Fraction) -> dict[str, float]:
-    return {fold(name): width for name, width in widths(plan, confidence).items()}
+def _widths(plan: ReleasePlan, wanted: Wanted) -> dict[str, float]:
+    return {fold(name): width for name, width in wanted.widths(plan, wanted.confidence).items()}
 
 
-def _asked(accuracy: Accuracy, known: Mapping[str, float]) -> dict[str, Fraction]:
+def _asked(accuracy: HalfWidths, known: Mapping[str, float]) -> dict[str, Fraction]:
     names = {fold(name) for name in known}
     given = dict.fromkeys(names, accuracy) if isinstance(accuracy, Fraction) else {fold(n): a for n, a in accuracy}
     for name in given:
@@ -238,8 +243,11 @@ def _unknown(name: str, names: list[str]) -> Refused:
     return Refused(
         f"how near {name} is cannot be told beforehand",
         code=119,
-        why="It is known of counts and sums, not of what is made of several numbers or chosen among values.",
-        fix=f"Ask for the accuracy of {', '.join(names)}." if names else "Ask for an ε.",
+        why="It is known of counts and sums; of averages and ratios where it is known how many rows there are. Of what is "
+        "chosen among values only the data know.",
+        fix=f"Ask for the accuracy of {', '.join(names)}, or say how many rows there are: assumed_rows = 1000."
+        if names
+        else "Say how many rows there are (assumed_rows = 1000), or ask for an ε.",
     )
 
 

@@ -20,7 +20,9 @@ from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.measure import measure
+from dpsql.privacy.nonnegative import with_nonnegative
 from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
@@ -77,6 +79,8 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
     way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
     stages = tuple(_with_notes(stage, world.catalog, settings) for stage in stages)
+    if settings.nonnegative and not settings.exact:
+        stages = with_nonnegative(stages, ids)
     made = ReleasePlan(
         stages=stages,
         final=final,
@@ -119,7 +123,7 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
         settled(stage, limits) if stage.unsettled else stage
         for stage, limits in zip(narrow.stages, chosen, strict=True)
     )
-    made = dataclasses.replace(narrow, stages=stages)
+    made = dataclasses.replace(narrow, stages=with_errors(stages))
     return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
 
 

@@ -28,14 +28,15 @@ from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
-from dpsql.plan.render.limits import counting
+from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import settled_plan
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.settling import settled
-from dpsql.record import chosen_record, release_record
+from dpsql.record import release_record, released_record
 from dpsql.release import (
     Exact,
     Noisy,
@@ -44,10 +45,11 @@ from dpsql.release import (
     ready_with_keys,
     release,
     released_limits,
+    released_over,
     released_round,
     released_together,
 )
-from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, privacy_report
+from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
 from dpsql.session_plan import UNDECIDED, Decided, plan_of, released_bounds
@@ -211,7 +213,7 @@ def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
         for stage in choice.stages
     ]
     done = with_chosen(choice, [each.chosen for each in rows])
-    ledger.store(receipt, encode(tuple(rows)), chosen_record(done))
+    ledger.store(receipt, encode(tuple(rows)), released_record(choice, done))
     return done
 
 
@@ -248,7 +250,7 @@ def _run_charged(
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
     rows = encode(noisies)
-    ledger.store(receipt, rows, chosen_record(settled_plan(found, [each.chosen for each in noisies])))
+    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in noisies])))
     session.unfinished[charge.plan] = rows
     answer = _finish_settled(session, found, scratch, noisies)
     session.unfinished.pop(charge.plan, None)
@@ -326,9 +328,10 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
         scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
+            stages[first:] = with_errors(stages[first:])
+            scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
             noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
-            for done, rows in zip(stages[first:], noisies[first:], strict=True):
-                scratch.load(session.scratch, done, rows)
+            scratch.load(session.scratch, stages[first:], noisies[first:])
     return tuple(noisies)
 
 
@@ -362,7 +365,7 @@ def _released(
     ready = dataclasses.replace(ready, stage=settled(stage, limits)) if stage.unsettled else ready
     totals = vault_totals(session, ready, scratch, vault, exact=exact)
     rows = release(totals, ready, noiseless=exact)
-    return ready.stage, dataclasses.replace(rows, chosen=limits)
+    return ready.stage, dataclasses.replace(rows, chosen=limits, over=_over(session, ready, scratch, vault))
 
 
 def _limits(
@@ -381,6 +384,14 @@ def _limits(
         found = released_limits(vault_run(session, stage, scratch, vault, asked), ready, earlier)
     chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, found, strict=True)}
     return found
+
+
+def _over(session: Session, ready: Ready, scratch: ScratchSql, vault: Vault) -> tuple[tuple[int, int], ...]:
+    """How many units are over the limits that are settled by now, where that is asked."""
+    if not ready.stage.over:
+        return ()
+    asked = over_limits(ready, vault_relations(session, vault, ready.stage))
+    return released_over(vault_run(session, ready.stage, scratch, vault, asked), ready.stage)
 
 
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
@@ -449,8 +460,7 @@ def _finish(
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
-        for stage, noisy in zip(found.stages, noisies, strict=True):
-            scratch.load(session.scratch, stage, noisy)
+        scratch.load(session.scratch, found.stages, noisies)
         rows = session.scratch.query(scratch.final(), shown=True)
     finally:
         scratch.drop(session.scratch)
@@ -458,5 +468,12 @@ def _finish(
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
     half_widths = interval_report(found, noisies) if found.stages else None
-    privacy = privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths) if found.stages else None
+    over = tuple(
+        report for stage, rows_ in zip(found.stages, noisies, strict=True) for report in over_reports(stage, rows_.over)
+    )
+    privacy = (
+        privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths, over=over)
+        if found.stages
+        else None
+    )
     return Answer(kind="query", rows=rows, plan=found, privacy=privacy)

@@ -45,7 +45,7 @@ from dpsql.privacy.bound import tables_read
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.limits import SIZE_LIMIT
-from dpsql.sql.statement import Accuracy, Option, Statement, Weights
+from dpsql.sql.statement import Accuracy, Option, Relative, Statement, Weights
 from dpsql.table_sources import declared_source, overrides
 
 USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
@@ -63,6 +63,7 @@ class Defaults:
     rows_in_group: int | None = None
     intervals: Fraction | None = None
     top_k: bool = False
+    nonnegative: bool = False
     confirm_above: Fraction | None = None
     fresh: bool = False
 
@@ -110,7 +111,7 @@ class Session(Sealed):
         mechanism, split = said.get("mechanism"), said.get("split")
         rows, rows_in_group = self._rows(statement)
         groups = as_limit(said.get("max_groups_contributed"), chosen.groups)
-        weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None
+        weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None  # type: ignore[assignment]  # validated by sql/options
         return QuerySettings(
             epsilon=epsilon,
             delta=Fraction(0) if delta is None else delta,
@@ -120,10 +121,14 @@ class Session(Sealed):
             rows_in_group=rows_in_group,
             released=self.released_limits() if RELEASED in (rows, groups) else {},
             split=weights,
+            error=None if (goal := said.get("error")) is None else str(goal.value),  # type: ignore[arg-type]  # validated
             accuracy=_accuracy(said.get("accuracy")),
             confidence=_fraction(said.get("confidence"), Fraction(95, 100)) or Fraction(95, 100),
+            assumed_rows=_integer(said.get("assumed_rows"), None),
             best=(short := said.get("if_not_enough")) is not None and short.value == "best",
+            over_limit=(over := said.get("over_limit")) is not None and bool(over.value),
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
+            nonnegative=chosen.nonnegative if (whole := said.get("nonnegative")) is None else bool(whole.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             proof=(shown := said.get("proof")) is not None and bool(shown.value),
             exact=self.exact,
@@ -428,7 +433,7 @@ def as_limit(option: Option | None, default: AskedLimit | None) -> AskedLimit | 
 
 def _accuracy(option: Option | None) -> Accuracy | None:
     match option.value if option is not None else None:
-        case Fraction() as one:
+        case Fraction() | Relative() as one:
             return one
         case tuple() as pairs:
             return tuple(pair for pair in pairs if isinstance(pair, tuple))

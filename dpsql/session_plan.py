@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
+from dpsql.asked_accuracy import Asking
 from dpsql.auto_bounds import (
     SHARE,
     Bounds,
@@ -60,12 +61,14 @@ def plan_of(session: Session, statement: Statement, decided: Decided = UNDECIDED
     columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
     if settings.accuracy is None or settings.epsilon is None or session.exact:
         return _planned(session, statement, columns, settings, decided.bounds)
-    wanted = Wanted(settings.accuracy, settings.confidence, settings.epsilon, settings.best)
     plain = dataclasses.replace(settings, accuracy=None)
 
     def at(epsilon: Fraction) -> ReleasePlan:
         return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), decided.bounds)
 
+    asking = Asking(session, settings.assumed_rows, settings.confidence)
+    asked = asking.half_widths(at(settings.epsilon), settings.accuracy)
+    wanted = Wanted(asked, settings.confidence, settings.epsilon, settings.best, asking.widths)
     return near_enough(at, wanted, decided.limits)
 
 

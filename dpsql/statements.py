@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpsql.accounting import balance_table
 from dpsql.accounting.loss import Cost
 from dpsql.aggregates import BY_NAME
+from dpsql.asked_before import rows_counted
 from dpsql.catalog.delta import check_delta
 from dpsql.catalog.model import fold
 from dpsql.catalog_ledger import account_of
@@ -15,6 +16,7 @@ from dpsql.domain.types import Type
 from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
+from dpsql.estimates import estimates
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
@@ -89,8 +91,11 @@ def _explained(session: Session, statement: Statement) -> Explanation:
     scratch = check(session, found)
     if session.ledger is None:
         return explanation(found, None)
+    rows_of = rows_counted(session, session.settings(statement).assumed_rows, promised=True)
     refused = refusal_now(session, found, scratch, fresh=session.fresh(statement))
-    return explanation(found, amount_report(left_of(session.ledger, session.analyst)), refused)
+    return explanation(
+        found, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(found, rows_of)
+    )
 
 
 def _explain(session: Session, statement: Statement) -> Answer:

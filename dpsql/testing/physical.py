@@ -162,7 +162,7 @@ class Side:
                 groups = ready[stage.number]
                 found.append(run(self.session, stage, scratch, salt=salt, ready=groups).totals)
                 if stage.number < len(released):
-                    scratch.load(self.session.scratch, stage, released[stage.number])
+                    scratch.load(self.session.scratch, (stage,), (released[stage.number],))
             return found
         except Failed:
             raise
@@ -271,7 +271,7 @@ class Replayer(Closing):
                 case.ready.append(found.ready)
                 if stage is not case.plan.stages[-1]:
                     case.released.append(release(found.exact, found.ready))
-                    scratch.load(self.session.scratch, stage, case.released[-1])
+                    scratch.load(self.session.scratch, (stage,), (case.released[-1],))
         except Refused:
             raise  # rows that noise made: too many for a join
         except Exception as error:  # nothing that is stored may raise

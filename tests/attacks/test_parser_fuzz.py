@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import string
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -19,18 +18,16 @@ from dpsql.errors import Error
 from dpsql.sql.allow import ALLOWED, allow
 from dpsql.sql.naming import column_names
 from dpsql.sql.parse import parse
+from tests.cases.reading import read
 
-CASES = Path(__file__).parents[1] / "cases" / "parse"
 MUTATIONS = 20_000
 
 
 def corpus() -> list[str]:
     found: list[str] = []
-    for name in ("allowed_queries.sql", "refused_queries.sql", "refused_statements.sql", "names.sql"):
-        rows = [line for line in (CASES / name).read_text("utf-8").splitlines() if line and not line.startswith("--")]
-        if name == "refused_queries.sql":
-            rows = [row.split(" ", 1)[1] for row in rows]
-        found += [f"SELECT {row} FROM t" if name == "names.sql" else row for row in rows]
+    for name in ("allowed_queries", "refused_queries", "refused_statements", "names"):
+        rows = [case.sql for case in read(f"parse/{name}.sql")]
+        found += [f"SELECT {row} FROM t" if name == "names" else row for row in rows]
     return [
         *found,
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, split=(a => 2)) x",

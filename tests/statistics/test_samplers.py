@@ -11,7 +11,6 @@ import pytest
 
 from dpsql.mechanisms import lattice
 from tests.statistics.chi_square import ALPHA, p_value, upper_tail
-from tests.statistics.coins import bernoulli_exp
 
 SIZE = 1_000_000
 SCALES = (1, 2, 37, 2**20, 2**21 - 1)
@@ -57,6 +56,32 @@ def test_the_distribution(name: str, t: int) -> None:
         assert p_value(counts, probabilities, least) > ALPHA
 
 
+@pytest.mark.parametrize(
+    ("name", "t", "per"),
+    [
+        ("laplace", 2**20, 2**20),
+        ("laplace", 2**20 // 9, 2**20),
+        ("laplace", 2**22 // 3, 2**20),
+        ("laplace", 2**31 - 1, 2**20),
+        ("laplace", 1, 3),
+        ("gaussian", 2**10, 2**10),
+        ("gaussian", 250, 2**10),
+        ("gaussian", 1500, 2**10),
+        ("gaussian", 8191, 2**10),
+        ("gaussian", 7, 3),
+    ],
+)
+def test_scales_that_are_fractions(name: str, t: int, per: int) -> None:
+    """P[x] ∝ exp(-|x|·per/t) or exp(-(x·per/t)²/2), value by value."""
+    drawn = SAMPLERS[name][0](t, SIZE, per)
+    reach = 30 * t // per + 3
+    x = np.arange(-reach, reach + 1) * (per / t)
+    weights = np.exp(-np.abs(x)) if name == "laplace" else np.exp(-0.5 * x * x)
+    counts = np.bincount(np.clip(drawn, -reach, reach) + reach, minlength=weights.size)
+    for least in (20, 100):
+        assert p_value(counts, weights / weights.sum(), least) > ALPHA
+
+
 @pytest.mark.parametrize("t", [2**20, 2**21 - 1])
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_low_bits_are_uniform(name: str, t: int) -> None:
@@ -92,13 +117,13 @@ def test_the_largest_laplace_scale() -> None:
     [(0, 1), (1, 1), (1, 3), (2**61, 2**62), (2**62 - 1, 2**62), (7, 2), (11, 1), (2**62, 2**60), (2**62, 3 * 2**59)],
 )
 def test_coins_in_words(numerator: int, denominator: int) -> None:
-    heads = bernoulli_exp(np.full(SIZE, numerator), denominator)
+    heads = lattice.bernoulli_exp(np.full(SIZE, numerator), denominator)
     assert is_binomial(int(heads.sum()), SIZE, math.exp(-numerator / denominator))
 
 
 @pytest.mark.parametrize(("numerator", "denominator"), [(10**30, 3 * 10**30), (5 * 10**25, 10**25), (2**80, 2**80 - 1)])
 def test_coins_in_python_integers(numerator: int, denominator: int) -> None:
-    heads = bernoulli_exp([numerator] * 30_000, [denominator] * 30_000)
+    heads = lattice.bernoulli_exp([numerator] * 30_000, [denominator] * 30_000)
     assert is_binomial(int(heads.sum()), 30_000, math.exp(-numerator / denominator))
 
 
@@ -114,7 +139,7 @@ def test_coins_of_mixed_probabilities() -> None:
     """Each element has its own probability: 50 fractions side by side, shuffled."""
     numerators, denominators = np.arange(1, 51), np.arange(50, 0, -1) * 3
     order = np.tile(np.arange(50), 20_000)
-    heads = bernoulli_exp(numerators[order], denominators[order])
+    heads = lattice.bernoulli_exp(numerators[order], denominators[order])
     for k in range(50):
         chance = math.exp(-numerators[k] / denominators[k])
         assert is_binomial(int(heads[order == k].sum()), 20_000, chance)

@@ -1,4 +1,5 @@
--- one expression a line over the table of test_naming; DuckDB gives each its name
+-- # expressions over the table of test_naming; DuckDB gives each its name
+-- # each line: the name is DuckDB's
 -x ^ 2
 2 ^ 3 ^ 2
 x ^ -1

@@ -196,6 +196,7 @@ def test_a_unit_is_one_vote() -> None:
         assert sorted(changed.values()) in ([FULL], [])
 
 
+@pytest.mark.slow
 def test_replay_has_the_choice_and_the_query() -> None:
     draw = np.random.default_rng(12)
     data = of_people([[HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 3)] for _ in range(12)])

@@ -89,7 +89,7 @@ def test_explain_and_repeats_find_the_same() -> None:
             "n, COUNT(DISTINCT u) AS c FROM t GROUP BY n",
             "when the private keys are known",
         ),
-        ("accuracy = 0.5, max_rows_contributed = 'auto'", "COUNT(*) AS n FROM t", "n is within ±"),
+        ("accuracy = 0.5, epsilon = 1, max_rows_contributed = 'auto'", "COUNT(*) AS n FROM t", "n is within ±"),
         ("accuracy = 20, if_not_enough = 'more'", "COUNT(*) AS n FROM t", "if_not_enough takes"),
         ("accuracy = 0", "COUNT(*) AS n FROM t", "accuracy takes"),
         ("accuracy = 'near'", "COUNT(*) AS n FROM t", "accuracy takes"),

@@ -14,16 +14,13 @@ from sqlglot import exp
 from dpsql.engine.printing import _connection, printed
 from dpsql.sql.naming import ITEM_META, column_names
 from dpsql.sql.parse import parse
+from tests.cases.reading import read
 
 TABLE = (
     'CREATE TABLE t (x INTEGER, y DOUBLE, s VARCHAR, d DATE, b BOOLEAN, ts TIMESTAMP, dc DECIMAL(9, 2), "a b" INTEGER, '
     '"select" INTEGER, "Camel" INTEGER, "left" INTEGER, "ü" INTEGER, "1a" INTEGER, "q""q" INTEGER, year INTEGER)'
 )
-EXPRESSIONS = [
-    line
-    for line in (Path(__file__).parents[2] / "cases" / "parse" / "names.sql").read_text("utf-8").splitlines()
-    if line and not line.startswith("--")
-]
+EXPRESSIONS = [case.sql for case in read("parse/names.sql")]
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +177,7 @@ CONDITIONS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(expression=st.one_of(ARITHMETIC_EXPRESSIONS, CONDITIONS))
 def test_generated_names_are_duckdbs(expression: str) -> None:

@@ -39,9 +39,13 @@ BAD = {
                 "inf", "infinity", "true", "null", "(1, 2)", "()", "9" * 100, "abc"],
     "delta": ["1", "-1e-9", "1.5", "1e-320", "1e-101", "'0'", "nan", "false", "null", "(0)"],
     "max_rows_contributed": ["0", "-1", "1.5", "1e10", "true", "'12'", "'most'", "null", "inf"],
-    "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"],
+    "over_limit": ["1", "'yes'", "null"],
+    "assumed_rows": ["0", "-1", "1.5", "'many'", "true", "null", "1e10"],
+    "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"]
+    + ["'5'", "'-5%'", "'0%'", "'%'", "'5%%'", "(n => '1e9%')"],
     "confidence": ["0", "1", "95", "-0.5", "true", "'0.95'", "null", "nan"],
     "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "''", "null", "nan"],
+    "error": ["'per row'", "1", "true", "null", "''", "('per cell')"],
     "max_rows_per_group": ["0", "-1", "0.5", "1e10", "false", "'3'", "null"],
     "mechanism": ["'exponential'", "1", "true", "null", "''", "('laplace')"],
     "split": ["1", "()", "(0)", "(-1, 2)", "('a', 1)", "(a => 0)", "(a => 1, 2)", "(a => 1, A => 2)",
@@ -51,6 +55,7 @@ BAD = {
     "fresh": ["1", "0", "'true'", "yes", "null"],
     "intervals": ["0", "1", "95", "-0.5", "true", "'0.95'", "null"],
     "top_k": ["5", "'true'", "null"],
+    "nonnegative": ["1", "'counts'", "null"],
     "proof": ["1", "'all'", "null"],
     "privacy_unit_column": ["1", "''", "true", "null", "(a)"],
 }  # fmt: skip
