@@ -367,6 +367,8 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     one = noised.measurement
     if is_chosen(one):
         return _choice_line(m, one, noised, stage, unit)
+    if m.mechanism == "summed":
+        return f"{m.name}: {_noise(m)}."
     what = "all groups together" if stage.keys else "it"
     norm = " (Euclidean norm)" if m.norm == 2 and stage.keys else ""
     moves = f"one {unit} changes {what} by at most {m.sensitivity:.6g}{norm}"
@@ -408,6 +410,11 @@ def _noise(report: MeasurementReport) -> str:
             return "no noise, since no unit's rows decide it"
         case "exact":
             return "exact, without noise"
+        case "summed":
+            return f"nothing is drawn here: it is the sum of its parts, 95 % within ±{report.half_width:.6g}"
+        case _ if report.agreeing:
+            agreeing = f"95 % within ±{report.half_width:.6g} once the levels agree"
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, {agreeing}"
         case _:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 

@@ -48,12 +48,13 @@ class Draw:
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
     parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
-    mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
+    mechanism "none": reach 0, the constant 0; "summed": nothing is drawn of this level of grouping sets, it is the sum of
+    its leaves (dpsql/consistent.py); "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
     """
 
-    mechanism: OneOf["laplace", "gaussian", "none", "exact", "permute-and-flip", "exponential"]
+    mechanism: OneOf["laplace", "gaussian", "none", "summed", "exact", "permute-and-flip", "exponential"]
     shift: int = 0
     norm: Norm = 1
     reach: int = 0
@@ -77,6 +78,14 @@ class Draw:
 Form = OneOf["plain", "ends", "centred"]
 
 
+@dataclass(frozen=True, slots=True)
+class After:
+    """The noise of a level's answers once levels are made consistent: `ratio` times the variance of its leaves' own."""
+
+    draws: tuple[Draw, ...]
+    ratio: Fraction
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
     """A total that is measured for its cumulative sums along an order (mechanisms/prefix_sums.py). lengths: how many values
@@ -93,12 +102,13 @@ class Running:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noised:
     """A measurement and its noise: a Draw for each of its totals. form: what the totals of moments are; by ends they are
-    one vector, whose cost is the first draw's. running: where its cumulative sums are measured; what is released of each
-    group is then a whole number of pieces."""
+    one vector, whose cost is the first draw's. after: in levels that are made consistent (privacy/levels.py). running: where
+    its cumulative sums are measured; what is released of each group is then a whole number of pieces."""
 
     measurement: Measurement
     form: Form
     draws: tuple[Draw, ...]
+    after: After | None = dataclasses.field(default=None, compare=False)
     running: Running | None = None
 
     @property

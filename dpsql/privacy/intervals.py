@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
@@ -267,18 +268,20 @@ def _nothing(type_: Type) -> Expr:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
-    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums."""
+    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums.
+    ratio: of its variance to that of these draws (plan.stages.After)."""
 
     answer: Answer
     draws: tuple[Draw, ...]
     slack: int = 0
     along: Noised | None = None
+    ratio: Fraction = Fraction(1)
 
     def noise(self, level: Fraction) -> Fraction:
         """Half its interval, in the user's units."""
         if self.along is not None:
             return width_of_total(self.along, level) * self.answer.factors[0]
-        return noise_width(self.answer, self.draws, level)
+        return noise_width(self.answer, self.draws, level, self.ratio)
 
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
         """The same; half a unit more where the column id_ is rounded to whole units."""
@@ -291,22 +294,36 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     found: dict[int, Measured] = {}
     slacks = {one.count.id: one.slack for one in stage.nonnegative}
     for noised in stage.noised:
-        if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
+        if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
             continue
-        for answer in answers(noised):
+        own = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
+        ratio = Fraction(1) if noised.after is None else noised.after.ratio
+        for answer in answers(own):
             count = len(answer.factors)
-            draws = noised.draws if len(noised.draws) == count else noised.draws * count
+            draws = own.draws if len(own.draws) == count else own.draws * count
             along = None if noised.running is None else noised
-            found[answer.real.id] = Measured(answer, draws, along=along)
+            found[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
             if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws, slacks.get(answer.whole.id, 0), along)
+                slack = slacks.get(answer.whole.id, 0)
+                found[answer.whole.id] = Measured(answer, draws, slack, along, ratio)
     return found
 
 
-def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
+def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio: Fraction = Fraction(1)) -> Fraction:
     """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
-    Gaussian noise by their joint σ."""
-    return width_of(answer.factors, draws, level)
+    Gaussian noise by their joint σ.
+
+    ratio ≠ 1: of a level that was made consistent, whose noise is a mixture of many with that ratio's variance. A mixture of
+    Gaussians is one; a mixture of Laplace variables has tails between those of one and of a Gaussian of its variance
+    (tests/statistics/test_levels.py), so the wider of both.
+    """
+    own = width_of(answer.factors, draws, level)
+    if ratio == 1 or own == 0:
+        return own
+    parts = [float(factor * draw.steps) for factor, draw in zip(answer.factors, draws, strict=True)]
+    deviation = math.hypot(*parts) * (math.sqrt(2) if draws[0].mechanism == "laplace" else 1)
+    normal = Fraction(deviation * NormalDist().inv_cdf((1 + float(level)) / 2))
+    return max(own, normal) * Fraction(math.sqrt(ratio))
 
 
 def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:

@@ -183,7 +183,7 @@ def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
     found: list[str] = []
     for j, noised in enumerate(stage.noised):
-        if noised.draw.mechanism == "none":
+        if noised.draw.mechanism in ("none", "summed"):
             continue
         twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
