@@ -9,7 +9,7 @@ from dpsql.domain.types import BOOLEAN, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.model import Args, Domains, Function, all_alike, row
 from dpsql.sql.functions.numbers import joined
-from dpsql.sql.functions.result import never_null, result
+from dpsql.sql.functions.result import never_null_domain, result
 
 
 def _type(args: Args) -> Type:
@@ -28,8 +28,10 @@ FUNCTIONS = (
     _row("less_equal", "<=", "Whether x is below or equal to y."),
     _row("greater", ">", "Whether x is above y."),
     _row("greater_equal", ">=", "Whether x is above or equal to y."),
-    _row("is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", never_null),
-    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", never_null),
+    _row(
+        "is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", never_null_domain
+    ),
+    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", never_null_domain),
     row(
         "between",
         "Whether low <= x and x <= high.",

@@ -42,7 +42,7 @@ def result(
     return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
 
 
-def never_null(call: Call, domains: Domains) -> Domain:
+def never_null_domain(call: Call, domains: Domains) -> Domain:
     return result(call, domains, nullable=False)
 
 
