@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.statistics.coins import bernoulli_exp
 
 from dpsql.mechanisms import entropy, lattice
 from dpsql.mechanisms.exp_bounds import exp_minus
