@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.statistics.coins import bernoulli_exp
 
 from dpsql.mechanisms import entropy, lattice
 from dpsql.mechanisms.exp_bounds import exp_minus
@@ -169,11 +168,11 @@ def test_sizes(size: int) -> None:
 
 def test_coins_refuse_what_is_no_probability() -> None:
     with pytest.raises(ValueError, match="coin"):
-        bernoulli_exp([-1], [2])
+        lattice.bernoulli_exp([-1], [2])
     with pytest.raises(ValueError, match="coin"):
-        bernoulli_exp([1], [0])
+        lattice.bernoulli_exp([1], [0])
     with pytest.raises(ValueError, match="integers"):
-        bernoulli_exp(np.array([0.5]), 1)  # type: ignore[arg-type]  # what mypy would refuse
+        lattice.bernoulli_exp(np.array([0.5]), 1)  # type: ignore[arg-type]  # what mypy would refuse
     with pytest.raises(TypeError):
         lattice.discrete_laplace(1.5, 1)  # type: ignore[arg-type]  # the same
     with pytest.raises(ValueError, match="beyond"):
@@ -202,10 +201,10 @@ def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPat
 
 
 def test_certain_and_hopeless_coins() -> None:
-    assert bernoulli_exp(np.zeros(1000, dtype=np.int64), 3).all()
-    assert not bernoulli_exp(np.full(1000, 2**62), 1).any()
-    assert not bernoulli_exp([2**200] * 10, [1] * 10).any()
-    assert bernoulli_exp([0] * 10, [2**200] * 10).all()
+    assert lattice.bernoulli_exp(np.zeros(1000, dtype=np.int64), 3).all()
+    assert not lattice.bernoulli_exp(np.full(1000, 2**62), 1).any()
+    assert not lattice.bernoulli_exp([2**200] * 10, [1] * 10).any()
+    assert lattice.bernoulli_exp([0] * 10, [2**200] * 10).all()
     assert lattice.coins_wide([0, 2**200, 2**70 * 3**50], 3**50).tolist() == [True, False, False]
-    assert bernoulli_exp([], []).shape == (0,)
-    assert bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
+    assert lattice.bernoulli_exp([], []).shape == (0,)
+    assert lattice.bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
