@@ -1,6 +1,6 @@
 """The discrete Laplace distribution of scale t/per: P[X = x] = (1-a)/(1+a) * a^|x|, a = exp(-per/t).
 
-What a privacy promise rests on (`threshold`) is decided by integers; `upper_tail` and `variance` are floats, for show.
+What a privacy promise rests on (`threshold`) is decided by integers; `variance` is a float, for show.
 """
 
 from __future__ import annotations
@@ -15,16 +15,6 @@ import numpy.typing as npt
 from dpsql.mechanisms.exp_bounds import exp_minus
 
 _FIRST_BITS = 128
-
-
-def upper_tail(m: int, t: int, per: int = 1) -> float:
-    """P[X >= m], for any integer m, to float precision.
-
-    Proof. For m >= 0 the geometric series gives a^m/(1+a). For m < 0, by symmetry, P[X >= m] = 1 - P[X >= 1 - m].
-    """
-    if m < 0:
-        return 1.0 - upper_tail(1 - m, t, per)
-    return math.exp(-m * per / t) / (1.0 + math.exp(-per / t))
 
 
 def variance(t: int, per: int = 1) -> float:

@@ -18,10 +18,9 @@ from dpsql.sql.functions.date_parts import (
     part_of,
     part_reach,
     part_type,
-    row,
     the_part,
 )
-from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row, takes
 from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
@@ -196,11 +195,6 @@ def _fewest(part: str, distance: Fraction | int) -> int:
     return int(distance // (CLOCK_STEP.get(part) or SHORTEST[part] * DAY))
 
 
-def _last_day_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return DATE
-
-
 def _last_day(value: Atom, type_: Type) -> int:
     day = as_datetime(value, type_).date()
     if day.month == 12:
@@ -225,11 +219,6 @@ def _last_day_reach(call: Call, spans: Spans) -> Range | None:
     return type_range(DATE) if day is None else Range(day.least, day.most + 30)
 
 
-def _epoch_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return BIGINT
-
-
 def _epoch_domain(divisor: int) -> Callable[[Call, Domains], Domain]:
     def domain(call: Call, domains: Domains) -> Domain:
         if domains[0].type.kind not in MOMENTS:
@@ -248,6 +237,10 @@ def _epoch_reach(divisor: int) -> Callable[[Call, Spans], Range | None]:
         return moment and Range(moment.least // divisor, -(-moment.most // divisor))
 
     return reach
+
+
+def _the_moments(count: int) -> tuple[tuple[int, ...], ...]:
+    return ((1, 2),)
 
 
 FUNCTIONS = (
@@ -278,7 +271,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=_the_moments,
     ),
     row(
         "date_sub",
@@ -288,14 +281,14 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=_the_moments,
     ),
     row(
         "last_day",
         "The last day of the month x is in.",
         "LAST_DAY(x)",
         1,
-        _last_day_type,
+        takes(MOMENTS, DATE, AS_DATE),
         _last_day_domain,
         reach=_last_day_reach,
     ),
@@ -304,9 +297,17 @@ FUNCTIONS = (
         "Milliseconds since 1970.",
         "EPOCH_MS(x)",
         1,
-        _epoch_type,
+        takes(MOMENTS, BIGINT, AS_DATE),
         _epoch_domain(1000),
         reach=_epoch_reach(1000),
     ),
-    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1), reach=_epoch_reach(1)),
+    row(
+        "epoch_us",
+        "Microseconds since 1970.",
+        "EPOCH_US(x)",
+        1,
+        takes(MOMENTS, BIGINT, AS_DATE),
+        _epoch_domain(1),
+        reach=_epoch_reach(1),
+    ),
 )
