@@ -11,15 +11,7 @@ from dpsql.domain.interval import interval
 from dpsql.domain.ranges import DAY, FIRST_MOMENT, Range, in_type, type_range
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.date_parts import (
-    AS_DATE,
-    MOMENTS,
-    part_domain,
-    part_of,
-    part_reach,
-    part_type,
-    the_part,
-)
+from dpsql.sql.functions.date_parts import AS_DATE, MOMENTS, part_domain, part_of, part_reach, part_type, the_part
 from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row, takes
 from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
@@ -239,10 +231,6 @@ def _epoch_reach(divisor: int) -> Callable[[Call, Spans], Range | None]:
     return reach
 
 
-def _the_moments(count: int) -> tuple[tuple[int, ...], ...]:
-    return ((1, 2),)
-
-
 FUNCTIONS = (
     row(
         "date_part",
@@ -271,7 +259,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=_the_moments,
+        alike=lambda _: ((1, 2),),
     ),
     row(
         "date_sub",
@@ -281,7 +269,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=_the_moments,
+        alike=lambda _: ((1, 2),),
     ),
     row(
         "last_day",
