@@ -102,8 +102,8 @@ def _draw(epsilon: Fraction) -> Draw:
 
 
 def _norm(stage: NoisyStage, of: Chosen) -> Norm:
-    """In which a unit's rows are limited: of values and of groups both norms are one."""
+    """In which a unit's rows are limited (`Noised.ball`): of values and of groups both norms are one."""
     if of != "rows":
         return 1
     by_rows = (noised for noised in stage.noised if limited_by(noised.measurement) == "rows")
-    return 2 if any(noised.draw.norm == 2 for noised in by_rows) else 1
+    return 2 if any(noised.ball == 2 for noised in by_rows) else 1
