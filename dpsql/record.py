@@ -143,18 +143,22 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
             continue
         if is_chosen(one):
             yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}
-        elif draw.mechanism == "gaussian":
-            yield from (_event(each, one_number=False) for each in noised.draws)
+            continue
+        alone = not stage.keys and not isinstance(one, Histogram)
+        if draw.mechanism == "gaussian":  # one row is in one group
+            in_one = alone or (stage.source.single and noised.running is None)
+            yield from (_event(each, one_number=in_one) for each in noised.draws)
         else:
-            one_number = not stage.keys and len(noised.draws) == 1 and not isinstance(one, Histogram)
-            yield _event(draw, one_number=one_number)
+            yield _event(draw, one_number=alone and len(noised.draws) == 1)
 
 
 def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
     """Laplace noise on several numbers is recorded as something that is ε-private: that one draw with the whole shift
-    would be no better is not proved for shifts that are spread over several."""
+    would be no better is not proved for shifts that are spread over several. Gaussian noise says that it is `spread`: on
+    coarse grids it is not as good as on one number, either (accounting/pld.py)."""
     if draw.mechanism == "laplace" and not one_number:
         return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
     found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
     found |= {"parts": draw.parts} if draw.parts > 1 else {}
+    found |= {} if one_number else {"spread": True}
     return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

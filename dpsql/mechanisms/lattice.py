@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -186,10 +187,10 @@ def _small_gaussian_block(t: int, per: int, proposals: int) -> Integers:
     return y[bernoulli_exp(_squares(away), bottom)]
 
 
-def _squares(values: Integers) -> npt.NDArray[np.integer] | list[int]:
-    """As words where they fit, else as Python's integers."""
+def _squares(values: Integers) -> npt.NDArray[Any]:
+    """As words where they fit, else as Python's integers: told so, since of some beyond 2^63 numpy would make floats."""
     if values.size and int(values.max()) >= 1 << 31:
-        return [int(value) ** 2 for value in values]
+        return values.astype(object) ** 2
     squares: Integers = values * values
     return squares
 

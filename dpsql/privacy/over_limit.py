@@ -103,7 +103,7 @@ def _draw(epsilon: Fraction) -> Draw:
 
 
 def _norm(stage: NoisyStage, of: Chosen) -> Norm:
-    """In which a unit's rows are limited: of values and of groups both norms are one."""
+    """In which a unit's rows are limited (`Noised.ball`): of values and of groups both norms are one."""
     if of != "rows":
         return 1
     return limited_in([noised for noised in stage.noised if limited_by(noised.measurement) == "rows"])

@@ -233,6 +233,11 @@ def _reach(stage: NoisyStage, one: Measurement, draw: Draw) -> Reach:
     return Reach(norm=draw.norm, squared=draw.reach**2)
 
 
+def cumulative(stage: NoisyStage) -> frozenset[str]:
+    """The vectors that are no totals of groups: what is measured for cumulative sums."""
+    return frozenset(name for j, name, _, _ in _vectors(stage) if stage.noised[j].running is not None)
+
+
 def max_groups(stage: NoisyStage) -> int:
     """In how many groups one unit's totals may differ: in any number of them."""
     return stage.combinations if stage.public_keys else SELECTED_LIMIT

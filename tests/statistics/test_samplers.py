@@ -68,6 +68,7 @@ def test_the_distribution(name: str, t: int) -> None:
         ("gaussian", 250, 2**10),
         ("gaussian", 1500, 2**10),
         ("gaussian", 8191, 2**10),
+        ("gaussian", 2**14, 2**10),
         ("gaussian", 7, 3),
     ],
 )

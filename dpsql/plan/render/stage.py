@@ -353,7 +353,8 @@ def on_noise_grid(text: str, draw: Draw) -> str:
 
 def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> VaultQuery | None:
     """Keys and votes as `selecting` asks them, and beside them the totals of every key that is voted for; None where that is
-    not done: where more than one row of a unit counts, or something else than rows is measured.
+    not done: where more than one row of a unit counts, where something else than rows is measured, or more is asked of the
+    stage than keys and totals.
 
     Lemma: over all keys together one unit moves the totals within their ball, and so over those that are released; which
     those are, votes with their own noise decide, and the totals of others are never looked at. Proof: a unit's weights are a
@@ -364,7 +365,7 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
     one that counts.
     """
     parts = _row_parts(stage)
-    if stage.public_keys or len(stage.selections) != 1 or stage.unsettled or not parts:
+    if stage.public_keys or len(stage.selections) != 1 or stage.unsettled or stage.over or not parts:
         return None
     if not stage.source.single and stage.limit.rows.most != 1:
         return None

@@ -159,6 +159,31 @@ def test_events_count_groups_and_choices_and_leave_out_what_was_voided(tmp_path:
     }
 
 
+def discrete(shifts: tuple[int, ...], sigma: float, epsilon: float) -> float:
+    """δ(ε) of discrete Gaussian noise on numbers that move by these shifts, by its definition."""
+    losses = {0.0: 1.0}
+    for shift in shifts:
+        weights = {x: math.exp(-x * x / (2 * sigma * sigma)) for x in range(-20, 21)}
+        whole, more = sum(weights.values()), dict[float, float]()
+        for loss, chance in losses.items():
+            for x, weight in weights.items():
+                at = loss + (2 * x * shift + shift * shift) / (2 * sigma * sigma)
+                more[at] = more.get(at, 0.0) + chance * weight / whole
+        losses = more
+    return sum(chance * -math.expm1(epsilon - loss) for loss, chance in losses.items() if loss > epsilon)
+
+
+def test_of_coarse_noise_on_several_numbers_only_rho_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four counts that move by 1 each are not as private as one that moves by 2."""
+    assert discrete((2,), 0.5, 17.0) < 1e-3 < discrete((1, 1, 1, 1), 0.5, 17.0)
+    monkeypatch.setattr(pld, "_library", object)
+    noise = {"mechanism": "gaussian", "sensitivity": 2, "scale": 512, "parts": 1024, "spread": True}
+    (event,) = (pld._event(each) for each in [noise])
+    assert event.spread and pld.epsilon_of({event: 1}, DELTA) == math.inf
+    fine = pld._event({**noise, "sensitivity": 2**21, "scale": 2**20, "parts": 1})
+    assert fine.spread and fine.is_fine
+
+
 def exact_gaussian(delta: float) -> float:
     """The ε of one Gaussian with σ = Δ₂: δ(ε) = Φ(1/2 − ε) − e^ε·Φ(−1/2 − ε), by bisection."""
 

@@ -208,3 +208,9 @@ def test_certain_and_hopeless_coins() -> None:
     assert lattice.coins_wide([0, 2**200, 2**70 * 3**50], 3**50).tolist() == [True, False, False]
     assert lattice.bernoulli_exp([], []).shape == (0,)
     assert lattice.bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
+
+
+def test_squares_beyond_words_are_integers() -> None:
+    """Of a mixture of integers below and above 2^63 numpy makes floats, which no coin takes."""
+    coins = lattice.bernoulli_exp(lattice._squares(np.array([0, 3 * 2**30, 2**40])), 2**57)
+    assert coins.tolist() == [True, False, False]  # P[the second] is e^(-72)

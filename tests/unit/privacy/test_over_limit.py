@@ -89,6 +89,32 @@ def test_it_is_how_many_units_count_less(limits_: dict[str, Any], columns: str, 
         assert found.text("person") in privacy.notes
 
 
+@pytest.mark.parametrize("limits_", [{"rows_per_unit": 1}, {"rows_per_unit": 8}])
+@pytest.mark.parametrize("columns", ["k2, COUNT(*) AS n FROM t GROUP BY k2", "k2, k, SUM(x) FROM t GROUP BY k2, k"])
+def test_beside_private_keys(limits_: dict[str, Any], columns: str) -> None:
+    """Where one row of a unit counts, keys and totals are one question of the vault, which says nothing of limits."""
+    described = catalog(**limits_)
+    described["tables"]["t"]["columns"]["k2"] = "text"
+    with dpsql.connect(described, source={"t": data().assign(k2="a")}, epsilon=1, delta=1e-6) as connection:
+        (found,) = asked(connection, columns).privacy.over_limits
+        assert (found.of, found.limit) == ("rows", limits_["rows_per_unit"])
+        assert abs(found.units - MANY) <= 3
+
+
+@pytest.mark.parametrize(("mechanism", "units"), [("laplace", MANY), ("gaussian", MANY)])
+def test_it_is_asked_in_the_norm_that_limits(mechanism: str, units: int) -> None:
+    """Cumulative sums limit units in norm 1 whatever their noise is: 20 rows over ten days are over 8, their squares are
+    40, which is not over 64."""
+    described = catalog(rows_per_unit=8)
+    described["tables"]["t"]["columns"]["day"] = {"type": "integer", "lower": 0, "upper": 39}
+    table = data().assign(day=lambda found: np.arange(len(found)) % 10)
+    with dpsql.connect(described, source={"t": table}, epsilon=1, delta=1e-6) as connection:
+        options = f"{AT_ONCE}, mechanism = '{mechanism}'"
+        columns = "day, SUM(COUNT(*)) OVER (ORDER BY day) AS c FROM t GROUP BY day"
+        (found,) = asked(connection, columns, options).privacy.over_limits
+        assert abs(found.units - units) <= 3
+
+
 def test_limits_that_the_data_choose() -> None:
     """Whatever was chosen, it is who is over that."""
     with connected(rows_per_unit="auto") as connection:

@@ -125,6 +125,15 @@ def test_the_judge(title: str, way: str, replayer: Replayer) -> None:
     assert max(change for line in lines for change in line.changes.values()) > 0
 
 
+@pytest.mark.slow
+def test_the_judge_of_cumulative_sums_beside_totals(replayer: Replayer) -> None:
+    """What is measured along an order is no group: 99 has rows in all five."""
+    sql = f"SELECT {GAUSSIAN} n, SUM(COUNT(*)) OVER (ORDER BY n) AS c, SUM(x) AS s FROM t GROUP BY n"
+    assert {one.running is None for one in replayer.plan(sql).stages[0].noised} == {True, False}
+    lines = replayer.replay(sql, units=lambda found: found[-1:])
+    assert all(line.holds for line in lines) and lines[-1].changed_groups == 5
+
+
 @pytest.mark.parametrize("bug", ["a ball in norm 2", "the reach of the totals", "a rounded-off reach"])
 def test_planted_bugs(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = f"SELECT {GAUSSIAN} {MEASURED['a count']}"

@@ -197,3 +197,20 @@ def test_what_is_recorded_is_what_is_drawn() -> None:
     assert epsilon_of({small: 1}, Fraction(1, 10**6)) == pytest.approx(
         epsilon_of({Event(mechanism="gaussian", sensitivity=1024, scale=700): 1}, Fraction(1, 10**6)), rel=0.2
     )
+
+
+@pytest.mark.parametrize(
+    ("select", "table", "spread"),
+    [
+        ("COUNT(DISTINCT x) FROM t", UNITS, False),
+        ("k, COUNT(DISTINCT x) FROM t GROUP BY k", UNITS, True),
+        ("k, COUNT(*) FROM t GROUP BY k", ROWS, False),
+    ],
+)
+def test_whole_noise_on_several_numbers_is_recorded_as_such(select: str, table: dict[str, Any], spread: bool) -> None:
+    options = "OPTIONS(epsilon=200, delta=1e-6, mechanism='gaussian')"
+    with dpsql.connect(catalog(table, "zcdp"), source=SOURCE) as connection:
+        plan = plan_of(connection._session, read(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {select}"))
+    (noise,) = release_record(plan, version=None)["noise"]  # type: ignore[misc]
+    assert noise["parts"] > 1
+    assert noise.get("spread", False) is spread
