@@ -12,7 +12,7 @@ help:
 	@echo "make test    install with the test packages and run the tests"
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts"
 	@echo "make deep    the tests with many more random cases (hours)"
-	@echo "make bench   the benchmarks"
+	@echo "make bench   the benchmarks (BENCH=peers: beside other libraries; an hour, writes benchmarks/RESULTS.md)"
 	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
 	@echo "make schema  write metadata/schema.json again"
 	@echo "make topics  write the generated help topics, and the outputs shown in README.md and help, again"
