@@ -24,8 +24,8 @@ HEAD = """# dpsql and others, in one run
 
 Written by `python -m benchmarks peers` from `results/peers.json`, measured on {date} in {minutes} minutes.
 {machine}; shared with other work, so ratios and processor time say more than the clock.
-Versions: {versions}; all that is pinned: `peers/requirements/`. What pyqrlew writes is run by
-DuckDB, as dpsql's own statements are.
+Versions: {versions}.
+All that is pinned: `peers/requirements/`. What pyqrlew writes is run by DuckDB, as dpsql's own statements are.
 
 Each question is asked alone, ε = {epsilon:g}, δ = {delta:g}, and bounds of amounts are declared. Of a person at most {cap}
 rows count, for the others and for “{capped}”: without a cap they refuse or take a default of their own.
@@ -37,8 +37,9 @@ turn. –: cannot (the row says why), or does not say.
 ABOUT_ACCURACY = """## Accuracy
 
 25,000 orders of 5,000 people (1 to 14 each), 200 Zipf categories, amounts of mean 50 in [0, 500]: the data of
-`python -m benchmarks accuracy`. {runs} runs of each, fewer of what takes more than {seconds:g} s; ± is one standard error. *holds*: how often a 95 % interval has the truth in
-it, where a program gives one; intervals are about noise alone, and the cap leaves out some 60 rows, which biases a COUNT.
+`python -m benchmarks accuracy`. {runs} runs of each, fewer of what takes more than {seconds:g} s; ± is one standard error.
+*holds*: how often a 95 % interval has the truth in it, where a program gives one. Intervals are about noise alone; the cap
+leaves out 61 rows, which biases a COUNT, and what dpsql chooses leaves out a little, too.
 Errors of private keys are those of the keys that came out: who finds only the frequent ones has small relative errors.
 
 ![RMSE of each question](results/accuracy.svg)
