@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,10 @@ from dpsql.domain.facts import Atom
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
+from dpsql.estimates import Estimate
+from dpsql.interval_width import LEVEL
 from dpsql.ir.expr import Literal
+from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.balls import FULL
 from dpsql.plan.candidates import Ends
 from dpsql.plan.dialects.literals import literal
@@ -32,17 +36,20 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection, Share
-from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, privacy_report
+from dpsql.privacy.running import rmse, width_of_sum
+from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, over_name, privacy_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would."""
+    """str() for reading, to_dict() for programs. refused: why the budget would not allow it now; None where it would.
+    estimates: of columns that are made of several measurements, how near they will be."""
 
     plan: ReleasePlan
     privacy: Privacy
     left: CostReport | None
     refused: BudgetError | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         plan = self.plan
@@ -58,6 +65,7 @@ class Explanation:
             "columns": [{"name": name, "type": type_.sql} for name, type_ in plan.columns],
             "stages": [_stage(stage, self.privacy) for stage in plan.stages],
             "intervals": dict(self.privacy.intervals),
+            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
             "notes": list(self.privacy.notes),
             "split": [{"name": s.name, "columns": list(s.columns), "part": float(s.part)} for s in plan.split],
         }
@@ -81,10 +89,15 @@ class Explanation:
         if plan.split:
             lines.append(f"  ε is divided: {'; '.join(map(_share, plan.split))}.")
         lines += [f"  Note: {note}." for note in self.privacy.notes]
-        lines += [_bounds_first(*column, choice) for column, choice in plan.before]
+        for first in plan.before:
+            lines += _limits_first(first.plan) if first.column is None else [_bounds_first(*first.column, first.plan)]
         for stage in plan.stages:
             lines += _story(stage, self.privacy, several=len(plan.stages) > 1)
             lines += _proof(stage, plan)
+        keys = any(stage.keys for stage in plan.stages)
+        lines += [f"{name}: {one.text(keys=keys)}." for name, one in self.estimates.items()]
+        if any(one.rows is not None and not one.because for one in self.estimates.values()):
+            lines.append("OPTIONS(assumed_rows = …) says for how many rows; so does a count that was released before.")
         return "\n".join(lines)
 
 
@@ -98,10 +111,28 @@ def _bounds_first(table: str, column: str, choice: ReleasePlan) -> str:
     )
 
 
-def explanation(plan: ReleasePlan, left: CostReport | None, refused: BudgetError | None = None) -> Explanation:
+def _limits_first(choice: ReleasePlan) -> list[str]:
+    lines = [_choice_of_limit(one, stage, choice.unit, after="") for stage in choice.stages for one in stage.choices]
+    return [
+        *lines,
+        "Then as little ε is spent as the accuracy needs with the limits that were chosen. The cost above is the most, and "
+        "the noise below that of the smallest limits with all of ε.",
+    ]
+
+
+def explanation(
+    plan: ReleasePlan,
+    left: CostReport | None,
+    refused: BudgetError | None = None,
+    estimates: Mapping[str, Estimate] | None = None,
+) -> Explanation:
     whole = cost_report(plan.whole_cost, plan.accounting)
     return Explanation(
-        plan=plan, privacy=dataclasses.replace(privacy_report(plan), cost=whole), left=left, refused=refused
+        plan=plan,
+        privacy=dataclasses.replace(privacy_report(plan), cost=whole),
+        left=left,
+        refused=refused,
+        estimates=estimates or {},
     )
 
 
@@ -202,9 +233,14 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     if stage.selection is not None:
         lines += [f"  {line}" for line in _selection(stage.selection, stage.selections, privacy.unit)]
     lines += [f"  {_choice_of_limit(choice, stage, privacy.unit)}" for choice in stage.choices]
+    over = {over_name(each, stage) for each in stage.over}
+    for m in _own(stage, privacy):
+        if m.position is None and m.name in over:
+            lines.append(f"  {m.name}: one {privacy.unit} changes it by at most 1; {_noise(m)}, ε = {m.epsilon:.6g}.")
     own = [m for m in _own(stage, privacy) if m.position is not None]
     for m, noised in zip(own, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
+        lines += [f"  {line}" for line in _along(noised, stage)]
     if own and not stage.is_empty:
         lines.append("  Each ± is about the noise alone; what limits leave out and bounds change comes on top.")
     return lines
@@ -237,7 +273,10 @@ def _limits(stage: NoisyStage, unit: str) -> str:
     return "; ".join(line for line in lines if line)
 
 
-def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
+NOISE_GROWS = " The noise below is that of the smallest, and grows with it."
+
+
+def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str, *, after: str = NOISE_GROWS) -> str:
     """What is left to the data, and what it costs."""
     whose = with_article(unit)
     match choice.of:
@@ -255,7 +294,7 @@ def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str) -> str:
         return f"The data chose {what}: {chosen}, for ε = {float(choice.draw.epsilon):.6g}."
     return (
         f"The data choose {what}: {first}, twice that, … {last}, by {choice.draw.mechanism} with "
-        f"ε = {float(choice.draw.epsilon):.6g}. The noise below is that of the smallest, and grows with it."
+        f"ε = {float(choice.draw.epsilon):.6g}.{after}"
     )
 
 
@@ -269,7 +308,7 @@ def _rows(stage: NoisyStage, who: str) -> tuple[str, str]:
         return f"how many rows of {who} count is left to the data{_over(stage)}", "of more, each counts less"
     most = stage.limit.rows.most
     share = ""
-    if all(draw.norm == 1 for one in stage.noised for draw in one.draws):
+    if all(one.ball == 1 for one in stage.noised):
         share = f" (of {2 * most:,}, half)"
     return f"{_counted(most, 'row')} of {who} {_verb('count', most)}{_over(stage)}", f"of more, each counts less{share}"
 
@@ -328,6 +367,8 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     one = noised.measurement
     if is_chosen(one):
         return _choice_line(m, one, noised, stage, unit)
+    if m.mechanism == "summed":
+        return f"{m.name}: {_noise(m)}."
     what = "all groups together" if stage.keys else "it"
     norm = " (Euclidean norm)" if m.norm == 2 and stage.keys else ""
     moves = f"one {unit} changes {what} by at most {m.sensitivity:.6g}{norm}"
@@ -340,6 +381,25 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     return f"{m.name}: {moves}{_bounds(m, one, unit)}; {_noise(m)}."
 
 
+def _along(noised: Noised, stage: NoisyStage) -> list[str]:
+    """What is measured for cumulative sums, and what they gain."""
+    running, one = noised.running, noised.measurement
+    if running is None or not isinstance(one, RowTotal | UnitTotal):
+        return []
+    step, (own, plain) = float(step_of(one.piece)), rmse(stage, noised)
+    names = " and ".join(stage.keys[i].field.name or "a key" for i, _ in running.order)
+    match running.strategy:
+        case Toeplitz():
+            how = "by the square root of the matrix of all sums"
+        case Tree(arity=arity) as tree:
+            how = f"by sums of runs of {arity:,} on {tree.levels} levels"
+    width = float(width_of_sum(noised, LEVEL)) * step
+    return [
+        f"Measured for its cumulative sums along {names}, {how}: 95 % of these within ±{width:.6g}, with an RMSE of "
+        f"{own * step:.6g}; of plain groups' sums it would be {plain * step:.6g}."
+    ]
+
+
 def _together(stage: NoisyStage) -> str:
     return " in all groups together" if stage.keys else " together"
 
@@ -350,6 +410,11 @@ def _noise(report: MeasurementReport) -> str:
             return "no noise, since no unit's rows decide it"
         case "exact":
             return "exact, without noise"
+        case "summed":
+            return f"nothing is drawn here: it is the sum of its parts, 95 % within ±{report.half_width:.6g}"
+        case _ if report.agreeing:
+            agreeing = f"95 % within ±{report.half_width:.6g} once the levels agree"
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, {agreeing}"
         case _:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from dpsql.engine.scratch import Scratch
 from dpsql.interval_width import LEVEL, intervals, unnamed
-from dpsql.ir.nodes import Filter, Limit, Node, Project, SetOp, Sort
+from dpsql.ir.nodes import Node
 from dpsql.plan.stages import ReleasePlan
-from dpsql.privacy.intervals import Widened, has_one_source, widened
+from dpsql.privacy.intervals import Widened, branches, has_one_source, widened
 from dpsql.release import Noisy
 from dpsql.result import Intervals, Reckoned, row_key
 from dpsql.scratch_sql import ScratchSql
@@ -33,24 +33,9 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     left_out = unnamed(plan)
     settled = all(f.name in plain or f.id in left_out for f in plan.final.fields)
     sides = branches(plan.final)
-    if plan.exact or settled or not all(map(has_one_source, sides)):
+    if plan.exact or settled or not all(has_one_source(plan.stages, side) for side in sides):
         return Intervals(plain)
     return Intervals(plain, lambda: _together(_each(plan, sides, noisies, frozenset(plain))))
-
-
-def branches(node: Node) -> list[Node]:
-    """The query over each side of a UNION ALL (the levels of grouping sets) alone, all of its rows."""
-    match node:
-        case Project() | Filter() | Sort():
-            return [dataclasses.replace(node, input=side) for side in branches(node.input)]
-        case Limit():
-            sides = branches(node.input)
-            return sides if len(sides) > 1 else [node]
-        case SetOp(kind="union", all=True):
-            sides = [side for half in (node.left, node.right) for side in branches(half)]
-            return [Project(side, node.fields, tuple(f.column() for f in side.fields)) for side in sides]
-        case _:
-            return [node]
 
 
 def _together(found: list[Reckoned]) -> Reckoned:
@@ -88,8 +73,7 @@ def _reckon(
         del without[found.final.fields[at[0]].name]
     wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
     sql = ScratchSql(wide, {}, number)
-    for stage, rows in zip(wide.stages, noisies, strict=True):
-        sql.load(scratch, stage, rows)
+    sql.load(scratch, wide.stages, noisies)
     with closing(scratch.query(sql.final())) as result:
         if len(result) <= MOST_ROWS:
             some = _of_rows(result.fetchall(), found, numbers)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.ir.expr import Column
-from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort
+from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window
+from dpsql.plan.levels import runs
 from dpsql.plan.measurements import RowMoments, RowTotal, step_of
 from dpsql.plan.stages import NoisyStage, ReleasePlan
-from dpsql.privacy.intervals import Measured, bins_of, measured_columns, noise_width
+from dpsql.privacy.intervals import Measured, bins_of, measured_columns
+from dpsql.privacy.running import Measured as Along
+from dpsql.privacy.running import measured_windows
 
 LEVEL = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """A plan, and of each stage the columns that are measured."""
+    """A plan, of each stage the columns that are measured, and the windows for which totals are."""
 
     plan: ReleasePlan
     columns: Sequence[Mapping[int, Measured]]
     level: Fraction
+    windows: Mapping[int, Along]
 
 
 def unnamed(plan: ReleasePlan) -> frozenset[int]:
@@ -41,7 +44,8 @@ def widths(plan: ReleasePlan, level: Fraction) -> dict[str, float]:
     """The same at any level."""
     found: dict[str, float] = {}
     left_out = unnamed(plan)
-    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], level)
+    windows = measured_windows(plan.stages, plan.final)
+    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], level, windows)
     for f in plan.final.fields:
         width = None if f.id in left_out else _width(plan.final, f.id, measured)
         if width is not None:
@@ -55,6 +59,11 @@ def _width(node: Node, id_: int, measured: Measurements) -> Fraction | None:
             expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
             return _width(node.input, expr.id, measured) if isinstance(expr, Column) else None
         case Sort() | Limit() | Filter():
+            return _width(node.input, id_, measured)
+        case Window() if measured.windows:
+            own = any(f.id == id_ for f in node.call_fields)
+            if own:
+                return measured.windows[id_].width(measured.level) if id_ in measured.windows else None
             return _width(node.input, id_, measured)
         case Noisy():
             return _released_width(measured.plan.stages[node.stage], id_, measured)
@@ -73,35 +82,15 @@ def _widest_side(node: SetOp, id_: int, measured: Measurements) -> Fraction | No
 
 
 def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Fraction | None:
-    """Levels that are made consistent (dpsql/consistent.py) keep their own noise's width, and may be rounded farther.
-
-    What becomes of a level's total is the linear estimate without bias of least variance, so its variance is at most that of
-    its own noise. Of Gaussian noise the interval is then no wider; of Laplace noise it is none wider at 95 % either, since
-    sums of Laplace variables of one variance have lighter tails there (tests/statistics/test_levels.py).
-    """
+    """Levels that are made consistent (dpsql/consistent.py) have the width of what their noise is then
+    (privacy/levels.py), and may be rounded farther."""
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr
     found = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
     if found is None or not isinstance(shown, Column):
         return None
-    return noise_width(found.answer, found.draws, measured.level) + _runs(stage, measured.plan) * _rounded_to(
-        stage, shown.id
-    )
-
-
-def _runs(stage: NoisyStage, plan: ReleasePlan) -> int:
-    """Of how many runs of leaves, each rounded to less than 1, a level's groups are made; 0 where there are no levels."""
-    if stage.level is None or not stage.public_keys:
-        return 0
-    levels = [s for s in plan.stages if s.level is not None and s.level.family == stage.level.family and s.public_keys]
-    leaves = max(levels, key=lambda s: len(s.keys))
-    assert leaves.level is not None
-    if len(levels) == 1:
-        return 0
-    kept = [number in stage.level.keys for number in leaves.level.keys]
-    last = max((i for i, own in enumerate(kept) if own), default=0)
-    return math.prod(len(key.values or ()) for key, own in zip(leaves.keys[:last], kept, strict=False) if not own)
+    return found.noise(measured.level) + runs(stage, measured.plan.stages) * _rounded_to(stage, shown.id)
 
 
 def _rounded_to(stage: NoisyStage, id_: int) -> Fraction:

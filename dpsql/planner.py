@@ -20,7 +20,9 @@ from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.measure import measure
+from dpsql.privacy.nonnegative import with_nonnegative
 from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
@@ -31,6 +33,7 @@ from dpsql.sql.bind.context import Ids
 from dpsql.sql.functions.model import unchecked
 from dpsql.sql.functions.sets import counted
 from dpsql.sql.limits import INTERVALS_PARTS, LENGTH_LIMIT, SIZE_LIMIT
+from dpsql.sql.naming import Printed
 from dpsql.sql.statement import Statement
 
 FAR = 10**8  # ids of a plan that is made again begin here
@@ -39,9 +42,11 @@ FEW = 100  # units·ε: with fewer the data cannot choose well (privacy/auto.py)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What the planner may know besides the statement: the catalog, the user's tables, and public key sets."""
+    """What the planner may know besides the statement: the catalog, how expressions are printed, the user's tables, and
+    values of public columns."""
 
     catalog: Catalog
+    printed: Printed
     user_tables: UserTables = field(default_factory=dict)
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
     size_limit: int = SIZE_LIMIT
@@ -50,7 +55,9 @@ class World:
 def plan(statement: Statement, world: World, settings: QuerySettings) -> ReleasePlan:
     """The plan, or an error with a place in the text: its own, or where the query's expressions begin."""
     ids = Ids()
-    tree = bind(statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids)
+    tree = bind(
+        statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids, printed=world.printed
+    )
     try:
         with counted():
             return _planned(tree, world, settings, ids, _limit(statement, tree, world, settings))
@@ -72,6 +79,8 @@ def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit:
     way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
     stages = tuple(_with_notes(stage, world.catalog, settings) for stage in stages)
+    if settings.nonnegative and not settings.exact:
+        stages = with_nonnegative(stages, ids)
     made = ReleasePlan(
         stages=stages,
         final=final,
@@ -114,7 +123,7 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
         settled(stage, limits) if stage.unsettled else stage
         for stage, limits in zip(narrow.stages, chosen, strict=True)
     )
-    made = dataclasses.replace(narrow, stages=stages)
+    made = dataclasses.replace(narrow, stages=with_errors(stages))
     return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,28 +16,27 @@ from dpsql.accounting.account import Amount, Charge, Receipt
 from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.auto_bounds import (
-    chosen_of,
-    recorded,
-)
+from dpsql.auto_bounds import chosen_of, recorded
+from dpsql.by_accuracy import Limits, chosen_limits, with_chosen
 from dpsql.consistent import consistent
 from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InternalError
+from dpsql.errors import BudgetError, Error, InternalError, Refused
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
-from dpsql.plan.render.limits import counting
+from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import settled_plan
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.settling import settled
-from dpsql.record import chosen_record, release_record
+from dpsql.record import release_record, released_record
 from dpsql.release import (
     Exact,
     Noisy,
@@ -46,13 +45,14 @@ from dpsql.release import (
     ready_with_keys,
     release,
     released_limits,
+    released_over,
     released_round,
     released_together,
 )
-from dpsql.result import Privacy, cost_report, privacy_report
+from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
-from dpsql.session_plan import plan_of, released_bounds
+from dpsql.session_plan import UNDECIDED, Decided, plan_of, released_bounds
 from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
 from dpsql.stored import decode, encode
@@ -91,47 +91,93 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
 
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
-    found = plan_of(session, statement)
+    found = plan_now(session, statement)
     if found.before:
-        return _after_bounds(session, statement, found, query_id)
-    return _run_planned(session, statement, first_run(session, statement, found), query_id)
+        return _after_choices(session, statement, found, query_id)
+    return _run_planned(session, statement, found, query_id)
 
 
-def first_run(session: Session, statement: Statement, found: ReleasePlan) -> ReleasePlan:
-    """The plan, or that of the run which chose its bounds, where that released rows and this has not: it had the rest of ε,
-    and a repeat of it is as free as any."""
+def plan_now(session: Session, statement: Statement) -> ReleasePlan:
+    """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
+    released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any."""
+    found = _with_known_limits(session, statement, UNDECIDED)
     if session.exact or session.fresh(statement) or not any(stage.bounds for stage in found.stages):
         return found
-    if _has_rows(session, found):
+    if not found.before and _has_rows(session, found):
         return found
-    first = plan_of(session, statement, released_bounds(session))
-    return first if _has_rows(session, first) else found
+    first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)))
+    return first if not first.before and _has_rows(session, first) else found
+
+
+def _with_known_limits(session: Session, statement: Statement, decided: Decided) -> ReleasePlan:
+    """The plan; where its limits come first, and an equal run has chosen them, with these."""
+    found = plan_of(session, statement, decided)
+    if len(found.before) != 1 or found.before[0].column is not None:
+        return found
+    limits = _known_limits(session, found.before[0].plan, fresh=session.fresh(statement))
+    return found if limits is None else plan_of(session, statement, dataclasses.replace(decided, limits=limits))
+
+
+def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limits | None:
+    if session.ledger is None:
+        return None
+    earlier = earlier_rows(session, _charge(session, choice, ScratchSql.of(session, choice), None), fresh=fresh)
+    return None if earlier is None else [rows.chosen for rows in decode(earlier)]
 
 
 def _has_rows(session: Session, found: ReleasePlan) -> bool:
     return earlier_rows(session, _charge(session, found, check(session, found), None), fresh=False) is not None
 
 
-def _after_bounds(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
-    """Bounds first, each a release of its own, then the query with them: only where the budget allows both."""
+def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
+    """Bounds first, then limits, each a release of its own; then the query with them: only where the budget allows all.
+
+    What was chosen is on record before the next step is planned, so it is never drawn again after a crash.
+    """
     check(session, asked)
     refused = _ledger(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
-    chosen = {column: choose_bounds(session, *column, choice) for column, choice in asked.before}
-    found = plan_of(session, statement, chosen)
+    found, decided, spent = asked, UNDECIDED, ZERO
+    said: list[str] = []
+    limits: tuple[LimitReport, ...] = ()
+    while found.before:
+        bounds = dict(decided.bounds)
+        for first in found.before:
+            spent += first.plan.cost
+            if first.column is None:
+                done = choose_limits(session, first.plan)
+                decided = dataclasses.replace(decided, limits=chosen_limits(done))
+                limits = tuple(report for stage in done.stages for report in limit_reports(stage))
+            else:
+                bounds[first.column] = ends = choose_bounds(session, *first.column, first.plan)
+                low, high = (f"{float(end):,.10g}" for end in ends.ends())
+                said.append(f"the data chose bounds of {'.'.join(first.column)}: {low} to {high}")
+        decided = dataclasses.replace(decided, bounds=bounds)
+        try:
+            found = plan_of(session, statement, decided)
+        except Refused as too_much:
+            raise _after_charge(too_much, spent, limits) from None
     answer = _run_planned(session, statement, found, query_id)
     if answer.privacy is None:
         return answer
-    spent = sum((choice.cost for _, choice in asked.before), ZERO if answer.privacy.repeated else found.cost)
-    said = tuple(
-        f"the data chose bounds of {table}.{column}: {float(bounds.ends()[0]):,.10g} to {float(bounds.ends()[1]):,.10g}"
-        for (table, column), bounds in chosen.items()
+    cost = cost_report(spent + (ZERO if answer.privacy.repeated else found.cost), found.accounting)
+    privacy = dataclasses.replace(
+        answer.privacy,
+        cost=cost,
+        limits=(*limits, *answer.privacy.limits),
+        notes=(*said, *answer.privacy.notes),
+        repeated=False,
     )
-    notes = (*said, *answer.privacy.notes)
-    cost = cost_report(spent, found.accounting)
-    privacy = dataclasses.replace(answer.privacy, cost=cost, notes=notes, repeated=False)
     return dataclasses.replace(answer, privacy=privacy)
+
+
+def _after_charge(refused: Refused, spent: Cost, limits: Sequence[LimitReport]) -> Refused:
+    """What was chosen is too much for the rest of ε: it stays charged, and known."""
+    chosen = "; ".join(f"at most {limit.chosen:,.6g} for {limit.of}" for limit in limits if limit.chosen is not None)
+    known = f" The data chose {chosen}: 'released' takes that over for nothing." if chosen else ""
+    why = f"{refused.why} ε = {float(spent.epsilon):.6g} was spent on the choice before it.{known}"
+    return Refused(refused.what, code=int(refused.code.removeprefix("DPSQL-")), why=why, fix=refused.fix)
 
 
 def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
@@ -147,6 +193,28 @@ def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan
     bounds = chosen_of(choice.stages[0], *_ends(rows))
     ledger.store(receipt, encode((rows,)), json.dumps({"limits": list(recorded(table, column, bounds))}))
     return bounds
+
+
+def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
+    """Steps 8 to 12 of a choice of limits that comes before its query: the plan with what was chosen."""
+    scratch, vault, ledger = ScratchSql.of(session, choice), session.vault(), _ledger(session)
+    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    if receipt.repeats is not None:
+        return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
+    ledger.running(receipt)
+    found: dict[int, dict[Chosen, int]] = {}
+    rows = [
+        Noisy(
+            stage=stage.number,
+            rows=0,
+            columns={},
+            chosen=_limits(session, with_public_keys(stage), scratch, vault, found),
+        )
+        for stage in choice.stages
+    ]
+    done = with_chosen(choice, [each.chosen for each in rows])
+    ledger.store(receipt, encode(tuple(rows)), released_record(choice, done))
+    return done
 
 
 def _ends(rows: Noisy) -> tuple[int, int]:
@@ -182,7 +250,7 @@ def _run_charged(
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
     rows = encode(noisies)
-    ledger.store(receipt, rows, chosen_record(settled_plan(found, [each.chosen for each in noisies])))
+    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in noisies])))
     session.unfinished[charge.plan] = rows
     answer = _finish_settled(session, found, scratch, noisies)
     session.unfinished.pop(charge.plan, None)
@@ -192,7 +260,7 @@ def _run_charged(
 def would_charge(session: Session, statement: Statement) -> Cost:
     """What running the query now would charge: nothing where released rows answer it. Reads nothing private; raises what
     running it would refuse before the charge, but for the budget."""
-    found = first_run(session, statement, plan_of(session, statement))
+    found = plan_now(session, statement)
     if found.exact or not needs_charge(found):
         return ZERO
     charge = _charge(session, found, check(session, found), None)
@@ -260,9 +328,10 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
         scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
+            stages[first:] = with_errors(stages[first:])
+            scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
             noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
-            for done, rows in zip(stages[first:], noisies[first:], strict=True):
-                scratch.load(session.scratch, done, rows)
+            scratch.load(session.scratch, stages[first:], noisies[first:])
     return tuple(noisies)
 
 
@@ -285,26 +354,44 @@ def _released(
     measured of the groups that are released; in one statement where one row of a unit counts. chosen: the limits of each
     stage so far."""
     if stage.is_empty:  # nothing can be released, so nothing is asked
-        smallest = tuple(choice.candidates[0] for choice in stage.choices)
-        chosen[stage.number] = {choice.of: choice.candidates[0] for choice in stage.choices}
+        smallest = _limits(session, with_public_keys(stage), scratch, vault, chosen)
         return settled(stage, smallest), dataclasses.replace(all_keys(stage), chosen=smallest)
     query = None if exact else together(stage, vault_relations(session, vault, stage), kept=session.keeps_rows(stage))
     if query is not None:
         ready, totals = released_together(vault_run(session, stage, scratch, vault, query), stage)
         return stage, release(totals, ready)
     ready = ready_stage(session, stage, scratch, vault, exact=exact)
-    limits: tuple[int, ...] = ()
-    if stage.unsettled:
-        earlier = {
-            of: n for choice in stage.choices if choice.as_in is not None for of, n in chosen[choice.as_in].items()
-        }
-        counted = vault_run(session, stage, scratch, vault, counting(ready, vault_relations(session, vault, stage)))
-        limits = released_limits(counted, ready, earlier)
-        ready = dataclasses.replace(ready, stage=settled(stage, limits))
-        chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, limits, strict=True)}
+    limits = _limits(session, ready, scratch, vault, chosen)
+    ready = dataclasses.replace(ready, stage=settled(stage, limits)) if stage.unsettled else ready
     totals = vault_totals(session, ready, scratch, vault, exact=exact)
     rows = release(totals, ready, noiseless=exact)
-    return ready.stage, dataclasses.replace(rows, chosen=limits)
+    return ready.stage, dataclasses.replace(rows, chosen=limits, over=_over(session, ready, scratch, vault))
+
+
+def _limits(
+    session: Session, ready: Ready, scratch: ScratchSql, vault: Vault, chosen: dict[int, dict[Chosen, int]]
+) -> tuple[int, ...]:
+    """Of each choice of the stage the limit that is chosen, and noted for the stages that take it over."""
+    stage, earlier = ready.stage, dict[Chosen, int]()
+    for choice in stage.choices:
+        earlier |= {} if choice.as_in is None else chosen[choice.as_in]
+    if not stage.unsettled:
+        found: tuple[int, ...] = ()
+    elif stage.is_empty:
+        found = tuple(choice.candidates[0] for choice in stage.choices)
+    else:
+        asked = counting(ready, vault_relations(session, vault, stage))
+        found = released_limits(vault_run(session, stage, scratch, vault, asked), ready, earlier)
+    chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, found, strict=True)}
+    return found
+
+
+def _over(session: Session, ready: Ready, scratch: ScratchSql, vault: Vault) -> tuple[tuple[int, int], ...]:
+    """How many units are over the limits that are settled by now, where that is asked."""
+    if not ready.stage.over:
+        return ()
+    asked = over_limits(ready, vault_relations(session, vault, ready.stage))
+    return released_over(vault_run(session, ready.stage, scratch, vault, asked), ready.stage)
 
 
 def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
@@ -373,8 +460,7 @@ def _finish(
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
-        for stage, noisy in zip(found.stages, noisies, strict=True):
-            scratch.load(session.scratch, stage, noisy)
+        scratch.load(session.scratch, found.stages, noisies)
         rows = session.scratch.query(scratch.final(), shown=True)
     finally:
         scratch.drop(session.scratch)
@@ -382,5 +468,12 @@ def _finish(
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
     half_widths = interval_report(found, noisies) if found.stages else None
-    privacy = privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths) if found.stages else None
+    over = tuple(
+        report for stage, rows_ in zip(found.stages, noisies, strict=True) for report in over_reports(stage, rows_.over)
+    )
+    privacy = (
+        privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths, over=over)
+        if found.stages
+        else None
+    )
     return Answer(kind="query", rows=rows, plan=found, privacy=privacy)

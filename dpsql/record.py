@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from dpsql.plan.answers import answers
 from dpsql.plan.measurements import Histogram, axes, is_chosen, shares
-from dpsql.plan.stages import Draw, Key, LimitChoice, NoisyStage, ReleasePlan
+from dpsql.plan.questions import counts_rows, questions
+from dpsql.plan.stages import Draw, Key, LimitChoice, Noised, NoisyStage, ReleasePlan
 from dpsql.result import MeasurementReport, limit_reports, limit_value, privacy_report
 from dpsql.version import VERSION
 
@@ -36,6 +38,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
 def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
     found = () if m.position is None else axes(stage.measurements[m.position])
     axis = found[0] if found else None
+    running = None if m.position is None else stage.noised[m.position].running
     return {
         "name": m.name,
         "mechanism": m.mechanism,
@@ -49,6 +52,7 @@ def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
         "upper": None if axis is None else float(axis.high * axis.step),
         "bounds": m.because,
         "stage": m.stage,
+        "cumulative_along": [] if running is None else [stage.keys[i].field.name for i, _ in running.order],
     }
 
 
@@ -65,6 +69,7 @@ def _stage(stage: NoisyStage) -> dict[str, object]:
         "threshold_units": None if selection is None else float(selection.units),
         "delta_keys": str(sum(each.delta for each in stage.selections)) if stage.selections else None,
         "min_units": stage.min_units,
+        "nonnegative": [stage.measurements[one.position].name for one in stage.nonnegative],
     }
 
 
@@ -79,15 +84,43 @@ def _choice(choice: LimitChoice, stage: NoisyStage) -> dict[str, object]:
     }
 
 
-def chosen_record(plan: ReleasePlan) -> str | None:
-    """Which limits were chosen, for the ledger; None where there was no choice."""
-    found = [
+def released_record(asked: ReleasePlan, run: ReleasePlan) -> str:
+    """What the ledger keeps beside released rows: which limits were chosen, and what the numbers answer. asked: the plan
+    before its limits were chosen, which says what was asked; run: after, which says with what noise."""
+    limits = [
         {"tables": list(stage.tables), "of": limit.of, "chosen": str(limit.exactly)}
-        for stage in plan.stages
+        for stage in run.stages
         for limit in limit_reports(stage)
         if limit.exactly is not None
     ]
-    return json.dumps({"limits": found}) if found else None
+    answers = [found for stage in run.stages if (found := _answered(asked, stage)) is not None]
+    return json.dumps({"limits": limits, "answers": answers})
+
+
+def _answered(asked: ReleasePlan, stage: NoisyStage) -> dict[str, object] | None:
+    """Enough to read the stored totals again, for whoever asks the same question (plan/questions.py)."""
+    found = questions(asked.stages[stage.number])
+    if found is None:
+        return None
+    measured = [
+        {
+            "position": j,
+            "question": found.measured[j],
+            "rows": _counted(noised, found.rows[j]),
+            "form": noised.form,
+            "draws": [[draw.mechanism, draw.shift, draw.scale, draw.parts] for draw in noised.draws],
+        }
+        for j, noised in enumerate(stage.noised)
+        if not is_chosen(noised.measurement) and noised.running is None
+    ]
+    return {"stage": stage.number, "question": found.of, "measured": measured}
+
+
+def _counted(noised: Noised, question: str) -> dict[str, object] | None:
+    """How many rows enter, as a combination of the totals, where they say it."""
+    if not counts_rows(noised.measurement):
+        return None
+    return {"question": question, "factors": [str(factor) for factor in answers(noised)[0].factors]}
 
 
 def _key(key: Key) -> dict[str, object]:
@@ -102,9 +135,11 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
     for choice in stage.choices:
         if choice.as_in is None:
             yield {"mechanism": choice.draw.mechanism, "epsilon": str(choice.draw.epsilon), "choices": 1}
+    for over in stage.over:
+        yield _event(over.draw, one_number=False)
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
-        if draw.mechanism in ("none", "exact"):
+        if draw.mechanism in ("none", "summed", "exact"):
             continue
         if is_chosen(one):
             yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}
@@ -121,4 +156,5 @@ def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
     if draw.mechanism == "laplace" and not one_number:
         return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
     found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
+    found |= {"parts": draw.parts} if draw.parts > 1 else {}
     return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

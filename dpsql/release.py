@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from dpsql.along import released_along
 from dpsql.choosing import answer_exactly, choose_all, chooser, matrices
 from dpsql.errors import InternalError
 from dpsql.mechanisms.lattice import discrete_gaussian, discrete_laplace
@@ -57,12 +58,14 @@ def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]
 class Noisy:
     """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers.
 
-    chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others."""
+    chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others. over: how
+    many units are not over a limit and how many are, for each that was asked about."""
 
     stage: int
     columns: Mapping[str, Array]
     rows: int
     chosen: tuple[int, ...] = ()
+    over: tuple[tuple[int, int], ...] = ()
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
@@ -169,6 +172,17 @@ def released_limits(exact: Exact, ready: Ready, earlier: Mapping[Chosen, int]) -
     return tuple(found)
 
 
+def released_over(exact: Exact, stage: NoisyStage) -> tuple[tuple[int, int], ...]:
+    """How many units are not over each limit that is asked about, and how many are, with noise on both."""
+    found: list[tuple[int, int]] = []
+    for over, (_, columns) in zip(stage.over, answers_of(exact), strict=True):
+        counts = np.zeros(2, dtype=np.int64)
+        counts[_integers(columns[CANDIDATE.name])] = _integers(columns[WEIGHT.name])
+        below, above = add_noise(counts, over.draw).tolist()
+        found.append((below, above))
+    return tuple(found)
+
+
 def _above(first: Integers, units: Integers, candidates: int) -> list[int]:
     """How many units are above each candidate."""
     counts = [0] * (candidates + 1)
@@ -210,6 +224,8 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
             bins = _bins(found, every, one)
             noisy = add_noise(bins.ravel(), noised.draw).reshape(bins.shape)
             columns |= {name: noisy[:, n] for n, name in enumerate(noised.columns(j, len(one.answers)))}
+        elif noised.running is not None:
+            columns[f"m{j}_0"] = released_along(_dense(found, total(j, 0, exact=False), ready.count), noised, add_noise)
         else:
             for i, draw in enumerate(noised.draws):
                 totals = _dense(found, total(j, i, exact=False), ready.count)[every]
@@ -300,9 +316,9 @@ def add_noise(totals: Integers, draw: Draw) -> Integers:
     """Totals plus one draw each. Totals are within 2^62 and noise within 2^40, so int64 holds the sum."""
     match draw.mechanism:
         case "laplace":
-            return totals + discrete_laplace(draw.scale, len(totals))
+            return totals + discrete_laplace(draw.scale, len(totals), draw.parts)
         case "gaussian":
-            return totals + discrete_gaussian(draw.scale, len(totals))
+            return totals + discrete_gaussian(draw.scale, len(totals), draw.parts)
         case "none":
             return np.zeros(len(totals), dtype=np.int64)
         case _:

@@ -22,10 +22,11 @@ from dpsql.plan.measurements import (
     UnitTotal,
     step_of,
 )
-from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, ReleasePlan, Stage
+from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, OverLimit, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
 from dpsql.privacy.intervals import measured_columns, noise_width
 from dpsql.privacy.rank_error import rank_error, weighed_against
+from dpsql.privacy.running import width_of_total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -78,6 +79,7 @@ class MeasurementReport:
     noise; half_width: of a number's 95 % interval (a choice: of its rank). All in the user's units. A mean is measured by
     two numbers, its ends: sensitivity and scale are theirs, half_width that of the sum less the middle of the bounds.
     rows: what a unit counts at most over all groups, in rows; groups: in how many it counts as one.
+    agreeing: a level of grouping sets, whose half_width is what is left once the levels are made consistent.
     """
 
     name: str
@@ -92,6 +94,7 @@ class MeasurementReport:
     because: str = ""
     stage: int = 0
     position: int | None = None
+    agreeing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,32 @@ class LimitReport:
     @property
     def chosen(self) -> float | None:
         return None if self.exactly is None else float(self.exactly)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverLimitReport:
+    """How many units are over a limit, so that what they have counts less: `units` of `among`, both released with noise;
+    half_width: of the first at 95 %. of: "rows" or "groups" of a unit, or the name of a sum whose values are limited; limit:
+    in rows, groups, or the sum's units; spread: rows count in full by how they lie in groups (norm 2)."""
+
+    of: str
+    limit: float
+    units: int
+    among: int
+    half_width: float
+    spread: bool = False
+    stage: int = 0
+
+    def text(self, unit: str) -> str:
+        share = f" ({100 * self.units / self.among:.3g} %)" if 0 < self.units <= self.among else ""
+        have = {
+            "rows": f"have more than {self.limit:,.6g} row{'s' if self.limit != 1 else ''}"
+            + (" in one group, or more over several" if self.spread else ""),
+            "groups": f"are in more than {self.limit:,.6g} group{'s' if self.limit != 1 else ''}",
+        }.get(self.of, f"add more than {self.limit:,.6g} to {self.of}")
+        return (
+            f"{self.units:,} ± {self.half_width:,.3g} of about {self.among:,} {unit}s{share} {have}, which count less"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +206,7 @@ class Privacy:
     unit: str
     dataset: str
     limits: tuple[LimitReport, ...] = ()
+    over_limits: tuple[OverLimitReport, ...] = ()
     measurements: tuple[MeasurementReport, ...] = ()
     threshold: float | None = None
     intervals: Intervals = field(default_factory=lambda: NO_INTERVALS)
@@ -240,21 +270,28 @@ def _moved(m: MeasurementReport, unit: str) -> str:
 
 
 def privacy_report(
-    plan: ReleasePlan, *, repeated: bool = False, notes: tuple[str, ...] = (), half_widths: Intervals | None = None
+    plan: ReleasePlan,
+    *,
+    repeated: bool = False,
+    notes: tuple[str, ...] = (),
+    half_widths: Intervals | None = None,
+    over: tuple[OverLimitReport, ...] = (),
 ) -> Privacy:
-    """half_widths: of the released rows; without them those that the plan alone says."""
+    """half_widths: of the released rows; without them those that the plan alone says. over: what was released of limits."""
+    said = (*(one.text(plan.unit) for one in over), *(note for stage in plan.stages for note in stage.notes))
     thresholds = [float(s.selection.units) for s in plan.stages if s.selection is not None]
     return Privacy(
         cost=cost_report(Cost() if repeated else plan.cost, plan.accounting),
         unit=plan.unit,
         dataset=plan.dataset,
         limits=tuple(report for stage in plan.stages for report in limit_reports(stage)),
+        over_limits=over,
         measurements=tuple(report for stage in plan.stages for report in _reports(stage)),
         threshold=max(thresholds) if thresholds else None,
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
         exact=plan.exact,
-        notes=(*notes, *dict.fromkeys(note for stage in plan.stages for note in stage.notes)),
+        notes=(*notes, *dict.fromkeys(said)),
     )
 
 
@@ -266,6 +303,38 @@ def limit_reports(stage: NoisyStage) -> Iterator[LimitReport]:
             epsilon=float(choice.draw.epsilon),
             stage=stage.number,
         )
+
+
+def over_reports(stage: NoisyStage, released: Sequence[tuple[int, int]]) -> Iterator[OverLimitReport]:
+    """released: how many units are not over each limit, and how many are."""
+    for over, (below, above) in zip(stage.over, released, strict=True):
+        yield OverLimitReport(
+            of=over.of if isinstance(over.of, str) else stage.measurements[over.of].name,
+            limit=float(_limit_of(over, stage)),
+            units=max(0, above),
+            among=max(0, above) + max(0, below),
+            half_width=float(half_width(over.draw)),
+            spread=over.norm == 2 and bool(stage.keys),
+            stage=stage.number,
+        )
+
+
+def over_name(over: OverLimit, stage: Stage) -> str:
+    """As a measurement: two numbers, how many units are over the limit and how many are not."""
+    whose = over.of if isinstance(over.of, str) else stage.measurements[over.of].name
+    return f"units over the limit on {whose}"
+
+
+def _limit_of(over: OverLimit, stage: NoisyStage) -> Fraction:
+    match over.of:
+        case "rows":
+            return Fraction(stage.limit.rows.most)
+        case "groups":
+            return Fraction(stage.limit.groups.most)
+        case j:
+            one = stage.measurements[j]
+            assert isinstance(one, RowTotal) and one.within is not None
+            return one.within * step_of(one.piece)
 
 
 def limit_value(choice: LimitChoice, most: int, stage: Stage) -> Fraction:
@@ -281,21 +350,39 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
     for n, selection in enumerate(stage.selections, 1):
         draw, unit = selection.draw, Fraction(1, 2**selection.bits)
         name = KEYS if n == len(stage.selections) else f"{KEYS} (first round)"
-        yield _report(stage, name, draw, draw.reach * unit, draw.scale * unit, half_width(draw) * unit)
+        yield _report(stage, name, draw, draw.reach * unit, draw.steps * unit, half_width(draw) * unit)
+    for over in stage.over:
+        draw, width = over.draw, Fraction(half_width(over.draw))
+        yield _report(stage, over_name(over, stage), draw, Fraction(1), draw.steps, width)
     measured = measured_columns(stage)
     for j, noised in enumerate(stage.noised):
         one, draw = noised.measurement, noised.draw
-        unit = _unit(noised) * draw.grid / FULL
-        reach, scale, width = draw.reach * unit, draw.scale * unit, half_width(draw) * unit
+        unit = _unit(noised) * noised.pieces(draw)
+        reach, scale, width = draw.reach * unit, draw.steps * unit, half_width(draw) * unit
+        if noised.running is not None:
+            width = width_of_total(noised, LEVEL) * _unit(noised)
         if isinstance(one, Choice | TopGroups):
             scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
-        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
+        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian", "summed"):
             shown = measured[one.first.id]
-            width = noise_width(shown.answer, shown.draws, LEVEL)
+            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
             if noised.form == "centred":
                 unit = _unit(noised) * noised.draws[1].grid / FULL
-                reach, scale = noised.draws[1].reach * unit, noised.draws[1].scale * unit
-        yield _report(stage, one.name, draw, reach, scale, width, because=one.because, position=j)
+                reach, scale = noised.draws[1].reach * unit, noised.draws[1].steps * unit
+        elif noised.after is not None and isinstance(one, RowTotal):
+            shown = measured[one.answer.real.id]
+            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
+        yield _report(
+            stage,
+            one.name,
+            draw,
+            reach,
+            scale,
+            width,
+            because=one.because,
+            position=j,
+            agreeing=noised.after is not None,
+        )
 
 
 def _report(
@@ -308,6 +395,7 @@ def _report(
     *,
     because: str = "",
     position: int | None = None,
+    agreeing: bool = False,
 ) -> MeasurementReport:
     return MeasurementReport(
         name=name,
@@ -322,6 +410,7 @@ def _report(
         because=because,
         stage=stage.number,
         position=position,
+        agreeing=agreeing,
     )
 
 

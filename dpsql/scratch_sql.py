@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from dpsql.engine.scratch import Scratch
 from dpsql.errors import Refused
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Loaded, Node, Noisy, Scan, UserTable, walk
+from dpsql.nonnegative import nonnegative
 from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
@@ -79,9 +81,14 @@ class ScratchSql:
         with closing(scratch.query(f"SELECT coalesce(max(met), 0) AS most FROM ({counted}) AS t")) as result:
             return int(result.fetchall()[0][0])
 
-    def load(self, scratch: Scratch, stage: NoisyStage, rows: NoisyRows) -> None:
-        if stage.number in self.loaded:
-            return
+    def load(self, scratch: Scratch, stages: Sequence[NoisyStage], released: Sequence[NoisyRows]) -> None:
+        """The rows of stages; all levels of a family together."""
+        waiting = [(s, rows) for s, rows in zip(stages, released, strict=True) if s.number not in self.loaded]
+        stages = [stage for stage, _ in waiting]
+        for stage, rows in zip(stages, nonnegative(stages, [rows for _, rows in waiting]), strict=True):
+            self._load(scratch, stage, rows)
+
+    def _load(self, scratch: Scratch, stage: NoisyStage, rows: NoisyRows) -> None:
         types = noisy_columns(stage, exact=self.plan.exact)
         columns = dict(rows.columns)
         if not types:  # no keys, no measures: one row

@@ -9,7 +9,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -45,7 +45,7 @@ from dpsql.privacy.bound import tables_read
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.limits import SIZE_LIMIT
-from dpsql.sql.statement import Accuracy, Option, Statement, Weights
+from dpsql.sql.statement import Accuracy, Option, Relative, Statement, Weights
 from dpsql.table_sources import declared_source, overrides
 
 USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
@@ -63,6 +63,7 @@ class Defaults:
     rows_in_group: int | None = None
     intervals: Fraction | None = None
     top_k: bool = False
+    nonnegative: bool = False
     confirm_above: Fraction | None = None
     fresh: bool = False
 
@@ -95,7 +96,7 @@ class Session(Sealed):
     _public: PublicReader | None = None
     _scratch: Scratch | None = None
     _loaded: set[str] = field(default_factory=set)
-    _keys: dict[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
     _counter: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _opening: threading.RLock = field(default_factory=threading.RLock)
     closed: bool = False
@@ -110,7 +111,7 @@ class Session(Sealed):
         mechanism, split = said.get("mechanism"), said.get("split")
         rows, rows_in_group = self._rows(statement)
         groups = as_limit(said.get("max_groups_contributed"), chosen.groups)
-        weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None
+        weights: Weights | None = split.value if split is not None and isinstance(split.value, tuple) else None  # type: ignore[assignment]  # validated by sql/options
         return QuerySettings(
             epsilon=epsilon,
             delta=Fraction(0) if delta is None else delta,
@@ -120,9 +121,14 @@ class Session(Sealed):
             rows_in_group=rows_in_group,
             released=self.released_limits() if RELEASED in (rows, groups) else {},
             split=weights,
+            error=None if (goal := said.get("error")) is None else str(goal.value),  # type: ignore[arg-type]  # validated
             accuracy=_accuracy(said.get("accuracy")),
             confidence=_fraction(said.get("confidence"), Fraction(95, 100)) or Fraction(95, 100),
+            assumed_rows=_integer(said.get("assumed_rows"), None),
+            best=(short := said.get("if_not_enough")) is not None and short.value == "best",
+            over_limit=(over := said.get("over_limit")) is not None and bool(over.value),
             top_k=chosen.top_k if (top := said.get("top_k")) is None else bool(top.value),
+            nonnegative=chosen.nonnegative if (whole := said.get("nonnegative")) is None else bool(whole.value),
             intervals=_fraction(said.get("intervals"), chosen.intervals),
             proof=(shown := said.get("proof")) is not None and bool(shown.value),
             exact=self.exact,
@@ -255,16 +261,11 @@ class Session(Sealed):
                 self._loaded.add(table)
         return table
 
-    def keys_of(self) -> Mapping[tuple[str, str], tuple[Atom, ...]]:
-        """The values of public tables' columns, (table, column) → values, each read when the planner first asks."""
-        return PublicKeys(self)
-
-    def public_values(self, table: str, column: str) -> tuple[Atom, ...]:
-        """The distinct values of a public column, NULL among them if it occurs."""
+    def read_keys(self, table: str, column: str) -> None:
+        """The distinct values of a public column, NULL among them if it occurs, into `keys`."""
         with self._opening:
-            if (table, column) not in self._keys:
-                self._keys[table, column] = self._read_values(table, column)
-            return self._keys[table, column]
+            if (table, column) not in self.keys:
+                self.keys[table, column] = self._read_values(table, column)
 
     def _read_values(self, table: str, column: str) -> tuple[Atom, ...]:
         spec = self.catalog.table(table)
@@ -338,24 +339,6 @@ class Session(Sealed):
             if part is not None:
                 part.close()
         self.belongings.close()
-
-
-@dataclass(frozen=True, slots=True)
-class PublicKeys(Mapping[tuple[str, str], tuple[Atom, ...]]):
-    """The values of every public column, read when asked for."""
-
-    session: Session
-
-    def __getitem__(self, column: tuple[str, str]) -> tuple[Atom, ...]:
-        if column not in list(self):
-            raise KeyError(column)
-        return self.session.public_values(*column)
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter([(t.name, c.name) for t in self.session.catalog.tables if t.public for c in t.columns])
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
 
 
 def open_session(
@@ -450,7 +433,7 @@ def as_limit(option: Option | None, default: AskedLimit | None) -> AskedLimit | 
 
 def _accuracy(option: Option | None) -> Accuracy | None:
     match option.value if option is not None else None:
-        case Fraction() as one:
+        case Fraction() | Relative() as one:
             return one
         case tuple() as pairs:
             return tuple(pair for pair in pairs if isinstance(pair, tuple))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
+from dpsql.asked_accuracy import Asking
 from dpsql.auto_bounds import (
     SHARE,
     Bounds,
@@ -17,11 +19,14 @@ from dpsql.auto_bounds import (
     released_before,
     with_bounds,
 )
-from dpsql.by_accuracy import least_epsilon
+from dpsql.by_accuracy import Limits, Wanted, near_enough
+from dpsql.catalog.model import Catalog
 from dpsql.domain.interval import Interval
+from dpsql.engine.printing import printed
 from dpsql.errors import Refused
-from dpsql.plan.stages import ReleasePlan
+from dpsql.plan.stages import Before, ReleasePlan
 from dpsql.planner import World, plan
+from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session
 from dpsql.sql.allow import allow
@@ -38,19 +43,33 @@ def read(text: str, parameters: Parameters = None) -> Statement:
     return statement
 
 
-def plan_of(session: Session, statement: Statement, chosen: Bounds | None = None) -> ReleasePlan:
-    """Steps 3 to 7. Where bounds are left to the data: with those that are `chosen` for this query, or were released before,
-    else with wide ones, and the choices that have to come first. Where an accuracy is asked for, with the least ε for it."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decided:
+    """What releases before the query have chosen: bounds of columns, and the limits of its stages."""
+
+    bounds: Bounds = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    limits: Limits | None = None
+
+
+UNDECIDED = Decided()
+
+
+def plan_of(session: Session, statement: Statement, decided: Decided = UNDECIDED) -> ReleasePlan:
+    """Steps 3 to 7. Where bounds are left to the data: with those that are `decided` for this query, or were released
+    before, else with wide ones, and the choices that have to come first. Where an accuracy is asked for, with the least ε
+    for it; limits that the data choose have to be chosen first, too."""
     columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
-    if settings.accuracy is not None and settings.epsilon is not None and not session.exact:
-        plain = dataclasses.replace(settings, accuracy=None)
+    if settings.accuracy is None or settings.epsilon is None or session.exact:
+        return _planned(session, statement, columns, settings, decided.bounds)
+    plain = dataclasses.replace(settings, accuracy=None)
 
-        def at(epsilon: Fraction) -> ReleasePlan:
-            return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), chosen)
+    def at(epsilon: Fraction) -> ReleasePlan:
+        return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), decided.bounds)
 
-        enough = least_epsilon(at, settings.accuracy, settings.confidence, settings.epsilon)
-        settings = dataclasses.replace(plain, epsilon=enough)
-    return _planned(session, statement, columns, settings, chosen)
+    asking = Asking(session, settings.assumed_rows, settings.confidence)
+    asked = asking.half_widths(at(settings.epsilon), settings.accuracy)
+    wanted = Wanted(asked, settings.confidence, settings.epsilon, settings.best, asking.widths)
+    return near_enough(at, wanted, decided.limits)
 
 
 def _planned(
@@ -58,16 +77,11 @@ def _planned(
     statement: Statement,
     columns: tuple[Column, ...],
     settings: QuerySettings,
-    chosen: Bounds | None,
+    chosen: Bounds,
 ) -> ReleasePlan:
     def planned(bounds: Bounds, epsilon: Fraction | None) -> ReleasePlan:
-        world = World(
-            catalog=with_bounds(session.catalog, bounds),
-            user_tables=session.user_tables,
-            keys_of=session.keys_of(),
-            size_limit=session.size_limit,
-        )
-        return plan(statement, world, dataclasses.replace(settings, epsilon=epsilon))
+        catalog = with_bounds(session.catalog, bounds)
+        return _plan(session, statement, catalog, dataclasses.replace(settings, epsilon=epsilon))
 
     if not columns:
         return planned({}, settings.epsilon)
@@ -75,17 +89,34 @@ def _planned(
         return planned({}, settings.epsilon)
     except Refused:
         known: dict[Column, Interval] = {} if session.fresh(statement) or session.exact else released_bounds(session)
-        bounds = {**placeholders(session.catalog, columns), **known, **(chosen or {})}
+        bounds = {**placeholders(session.catalog, columns), **known, **chosen}
         found = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
     needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
     bounds = {column: bounds[column] for column in needed}
-    left = [column for column in needed if column not in known and column not in (chosen or {})]
+    left = [column for column in needed if column not in known and column not in chosen]
     if session.exact or settings.epsilon is None or not (left or chosen):
         return found if session.exact else planned(bounds, settings.epsilon)
     share = settings.epsilon * SHARE
-    before = tuple((column, ladder_of(session, column, share / len(left))) for column in left)
+    before = tuple(Before(plan=ladder_of(session, column, share / len(left)), column=column) for column in left)
     shown = {**bounds, **placeholders(session.catalog, left, 1)}
     return dataclasses.replace(planned(shown, settings.epsilon - share), before=before)
+
+
+def _plan(session: Session, statement: Statement, catalog: Catalog, settings: QuerySettings) -> ReleasePlan:
+    """The planner reads nothing: it says which public column's values it lacks, and is asked again with them. It ends, since
+    each time it has one column more."""
+    while True:
+        world = World(
+            catalog=catalog,
+            printed=printed,
+            user_tables=session.user_tables,
+            keys_of=MappingProxyType(session.keys),
+            size_limit=session.size_limit,
+        )
+        try:
+            return plan(statement, world, settings)
+        except KeysNeeded as needed:
+            session.read_keys(*needed.column)
 
 
 def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bounds: Bounds) -> bool:
@@ -98,9 +129,8 @@ def _is_refused(planned: Callable[[Bounds, Fraction | None], ReleasePlan], bound
 
 def ladder_of(session: Session, column: Column, epsilon: Fraction) -> ReleasePlan:
     """The plan of a choice of bounds."""
-    world = World(catalog=session.catalog, user_tables=session.user_tables, keys_of=session.keys_of())
     settings = QuerySettings(epsilon=epsilon, delta=Fraction(0), mechanism="laplace")
-    return ladder(plan(read(question(*column)), world, settings), column[1], epsilon)
+    return ladder(_plan(session, read(question(*column)), session.catalog, settings), column[1], epsilon)
 
 
 def released_bounds(session: Session) -> dict[Column, Interval]:

@@ -8,19 +8,22 @@ from fractions import Fraction
 from dpsql.accounting import balance_table
 from dpsql.accounting.loss import Cost
 from dpsql.aggregates import BY_NAME
+from dpsql.asked_before import rows_counted
 from dpsql.catalog.delta import check_delta
 from dpsql.catalog.model import fold
 from dpsql.catalog_ledger import account_of
 from dpsql.domain.types import Type
+from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
+from dpsql.estimates import estimates
 from dpsql.explanation import Explanation, explanation
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, check, in_text, left_of, refusal_now, run_query, would_charge
+from dpsql.query import Answer, check, in_text, left_of, plan_now, refusal_now, run_query, would_charge
 from dpsql.result import amount_report
 from dpsql.session import Session, as_limit
-from dpsql.session_plan import Parameters, plan_of, read
+from dpsql.session_plan import Parameters, read
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.context import Ids
 from dpsql.sql.bind.scope import unknown_table
@@ -64,7 +67,7 @@ def explain(session: Session, sql: str, parameters: Parameters = None) -> Explan
 
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:
     with in_text(sql):
-        return plan_of(session, read(sql, parameters))
+        return plan_now(session, read(sql, parameters))
 
 
 def charge_of(session: Session, sql: str, parameters: Parameters = None) -> Cost:
@@ -77,17 +80,22 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
     """The columns of a table, a view or a user's table, as the binder sees them."""
     statement = read(f"SELECT * FROM {identifier(name)}")
     with in_text(statement.text):
-        tree = bind(statement, session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids())
+        tree = bind(
+            statement, session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids(), printed=printed
+        )
     return tuple((field.name, field.type) for field in tree.fields)
 
 
 def _explained(session: Session, statement: Statement) -> Explanation:
-    found = plan_of(session, statement)
+    found = plan_now(session, statement)
     scratch = check(session, found)
     if session.ledger is None:
         return explanation(found, None)
+    rows_of = rows_counted(session, session.settings(statement).assumed_rows, promised=True)
     refused = refusal_now(session, found, scratch, fresh=session.fresh(statement))
-    return explanation(found, amount_report(left_of(session.ledger, session.analyst)), refused)
+    return explanation(
+        found, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(found, rows_of)
+    )
 
 
 def _explain(session: Session, statement: Statement) -> Answer:

@@ -22,6 +22,7 @@ def encode(noisies: tuple[Noisy, ...]) -> bytes:
             "rows": n.rows,
             "columns": {name: _column(values) for name, values in n.columns.items()},
             "chosen": list(n.chosen),
+            "over": [list(pair) for pair in n.over],
         }
         for n in noisies
     ]
@@ -51,6 +52,7 @@ def decode(rows: bytes) -> tuple[Noisy, ...]:
                 rows=s["rows"],
                 columns={k: _values(c) for k, c in s["columns"].items()},
                 chosen=tuple(s.get("chosen", ())),
+                over=tuple((below, above) for below, above in s.get("over", ())),
             )
             for s in found["stages"]
         )

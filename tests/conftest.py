@@ -1,16 +1,24 @@
-"""Hypothesis profiles (DPSQL_PROFILE=dev, ci, deep) and the switch for the deep tests."""
+"""Hypothesis profiles (DPSQL_PROFILE=quick, dev, ci, deep), the switch for the deep tests, and the report of slow ones."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+if TYPE_CHECKING:
+    from tests.cases.reading import Case
+
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # No deadlines: a shared machine is slow now and then, and a test must not fail for that.
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=QUIET)
 settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=QUIET)
@@ -18,6 +26,8 @@ settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update writes files: run it in one process, without -n")
     # Started in the background of a script, a process ignores SIGINT, and Python then installs no handler for Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,18 +37,59 @@ def pytest_configure(config: pytest.Config) -> None:
         boundary.full_tracebacks = True
 
 
+@pytest.fixture(scope="session")
+def golden(pytestconfig: pytest.Config) -> Iterator[Callable[[Case, str], None]]:
+    """golden(case, found): what was found is the case's outcome; with --update it is written into its file instead."""
+    from tests.cases import reading
+
+    found: dict[Case, str] = {}
+
+    def check(case: Case, outcome: str) -> None:
+        if pytestconfig.getoption("--update") and case.at is not None:
+            found[case] = outcome
+        else:
+            assert outcome == case.outcome, f"{case}; after a look: pytest --update"
+
+    yield check
+    reading.write(found)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full-tracebacks", action="store_true", help="errors of dpsql keep their frames: to find a bug")
     parser.addoption("--run-deep", action="store_true", help="also run the tests marked deep (hours)")
+    parser.addoption("--update", action="store_true", help="write what is found into the case files of tests/cases")
     parser.addoption(
-        "--update", action="store_true", help="write what is found into the case files of tests/cases/plan"
+        "--slow-after", type=float, default=2, metavar="SECONDS", help="tests that take longer are to be marked slow"
     )
 
 
+TESTS = Path(__file__).parent
+# Each of their tests is slow, or there are very many.
+SLOW_FOLDERS = ("attacks", "properties", "statistics")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--run-deep"):
-        return
     skip = pytest.mark.skip(reason="only `make deep` runs it")
     for item in items:
-        if "deep" in item.keywords:
+        if any(item.path.is_relative_to(TESTS / name) for name in SLOW_FOLDERS):
+            item.add_marker(pytest.mark.slow)
+        if "deep" in item.keywords and not config.getoption("--run-deep"):
             item.add_marker(skip)
+
+
+# Seconds of each test that has neither mark, with its fixtures; under xdist the workers' reports come to the controller.
+_SECONDS: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if not {"slow", "deep"} & set(report.keywords):
+        _SECONDS[report.nodeid] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    limit = config.getoption("--slow-after")
+    slow = [(name, seconds) for name, seconds in _SECONDS.most_common() if seconds > limit]
+    if slow:
+        terminalreporter.section(f"{len(slow)} tests took over {limit:g} s and are not marked slow")
+        for name, seconds in slow:
+            terminalreporter.write_line(f"{seconds:7.1f} s  {name}")

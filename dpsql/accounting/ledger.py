@@ -30,7 +30,7 @@ from dpsql.accounting.ledger_chain import (
 )
 from dpsql.accounting.ledger_open import Changes, Opened, begin, ledger_exists, memory_store
 from dpsql.accounting.ledger_reckoning import Reckoning
-from dpsql.accounting.ledger_repeats import Question, repeated, retried, stored
+from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried
 from dpsql.accounting.ledger_rows import Reading, Writing, tampered
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
@@ -178,11 +178,11 @@ class Ledger:
         with self._store.write("running") as writing:
             self._advance(writing, receipt, "running", after=None)
 
-    def store(self, receipt: Receipt, rows: bytes, limits: str | None = None) -> None:
-        """Durably: these are the released rows, and the limits that were chosen (JSON). Hand over nothing before this
-        returns."""
+    def store(self, receipt: Receipt, rows: bytes, answers: str | None = None) -> None:
+        """Durably: these are the released rows, and (JSON) the limits that were chosen and what the rows answer. Hand over
+        nothing before this returns."""
         with self._store.write("store") as writing:
-            self._advance(writing, receipt, "released", after="running", rows=rows, detail=limits)
+            self._advance(writing, receipt, "released", after="running", rows=rows, detail=answers)
         self.spent_here.is_now("released", receipt.cost)
 
     def void(self, charge: int, why: str) -> None:
@@ -249,11 +249,13 @@ class Ledger:
             found = retried(reading, self._epoch, charge)
             return found if found is not None or not any_run else repeated(reading, self._epoch, charge)
 
-    def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
-        """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
+    def answering(self, mark: str, *, analyst: str | None, metadata: str, most: int = 20) -> tuple[Before, ...]:
+        """The first releases, oldest first, to this analyst and of this metadata, that say the mark of themselves. None
+        for who may not ask."""
         with self._store.read() as reading:
-            found = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
-        return None if found is None else found[1]
+            if self._reckoning.stranger(analyst) is not None:
+                return ()
+            return answering(reading, self._epoch, Question(analyst, "", metadata), mark, most)
 
     def quote(self, cost: Cost, analyst: str | None = None) -> BudgetError | None:
         """Would this charge pass now? Writes nothing, promises nothing."""

@@ -53,3 +53,21 @@ def stored(reading: Reading, epoch: int, question: Question) -> tuple[Entry, byt
     if rows_digest(rows) != release.rows_hash:
         raise tampered(f"the rows of entry {release.n} were changed")
     return charge, rows
+
+
+class Before(NamedTuple):
+    """A release: the charge's number, what it says of itself (JSON), and its rows."""
+
+    charge: int
+    detail: str
+    rows: bytes
+
+
+def answering(reading: Reading, epoch: int, asked: Question, mark: str, most: int) -> tuple[Before, ...]:
+    """The first releases to the analyst, of this metadata, that say the mark of themselves; asked.plan does not count."""
+    found: list[Before] = []
+    for charge, release, rows in reading.answering(epoch, asked.analyst, asked.metadata, mark, most):
+        if rows_digest(rows) != release.rows_hash:
+            raise tampered(f"the rows of entry {release.n} were changed")
+        found.append(Before(charge.n, release.detail or "", rows))
+    return tuple(found)

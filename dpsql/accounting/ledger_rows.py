@@ -92,6 +92,23 @@ class Reading:
         assert charge is not None and release is not None
         return charge, release, found[2]
 
+    def answering(
+        self, epoch: int, analyst: str | None, metadata: str, mark: str, most: int
+    ) -> list[tuple[Entry, Entry, bytes]]:
+        """The first charges, oldest first, whose releases say this of themselves: (charge, release, rows)."""
+        found = self.connection.execute(
+            "SELECT c.n, s.n, r.rows FROM entry s JOIN entry c ON c.n = s.subject JOIN released r ON r.n = s.n "
+            "WHERE s.kind = 'released' AND s.epoch = ? AND instr(s.detail, ?) > 0 AND c.metadata = ? AND c.analyst IS ? "
+            "ORDER BY s.n LIMIT ?",
+            (epoch, mark, metadata, analyst, most),
+        ).fetchall()
+        return [(self._known(charge), self._known(release), rows) for charge, release, rows in found]
+
+    def _known(self, n: int) -> Entry:
+        found = self.entry(n)
+        assert found is not None
+        return found
+
     def after(self, n: int, count: int) -> list[Entry]:
         """Up to `count` entries after entry n, unchecked: for reports and for verify."""
         rows = self.connection.execute(f"{_SELECT} WHERE n > ? ORDER BY n LIMIT ?", (n, count)).fetchall()

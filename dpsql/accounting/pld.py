@@ -37,12 +37,13 @@ class Tight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One draw that a unit can show in: noise of this scale on a total it changes by `sensitivity`, or a choice that is
+    """One draw that a unit can show in: noise of scale/parts on a total it changes by `sensitivity`, or a choice that is
     epsilon-private."""
 
     mechanism: str
     sensitivity: int = 0
     scale: int = 0
+    parts: int = 1
     epsilon: Fraction = Fraction(0)
 
 
@@ -67,7 +68,8 @@ def _event(noise: Mapping[str, Any]) -> Event:
     if noise["mechanism"] in ("permute-and-flip", "exponential", "pure"):
         share = Fraction(noise["epsilon"]) / int(noise.get("choices", 1)) / int(noise.get("max_groups", 1))
         return Event(mechanism="choice", epsilon=share)
-    return Event(mechanism=noise["mechanism"], sensitivity=int(noise["sensitivity"]), scale=int(noise["scale"]))
+    sensitivity, scale = int(noise["sensitivity"]), int(noise["scale"])
+    return Event(mechanism=noise["mechanism"], sensitivity=sensitivity, scale=scale, parts=int(noise.get("parts", 1)))
 
 
 def tight_total(found: Iterable[Release], delta: Fraction) -> Tight:
@@ -89,8 +91,8 @@ def epsilon_of(drawn: Mapping[Event, int], delta: Fraction) -> float:
     total: Any = None
     fine = Fraction(0)
     for event, times in drawn.items():
-        if event.mechanism == "gaussian" and event.scale >= FINE:
-            fine += times * Fraction(event.sensitivity, event.scale) ** 2
+        if event.mechanism == "gaussian" and event.scale >= FINE * event.parts:
+            fine += times * Fraction(event.sensitivity * event.parts, event.scale) ** 2
         else:
             total = _with(total, _distribution(library, event).self_compose(times))
     if fine:
@@ -108,14 +110,14 @@ def _distribution(library: Any, event: Event) -> Any:
     discrete one is 1 - a^k at z = a^k, and in between on the chord in z²: 1 - (z² + a)/(1 + a) for k = 0, others scale.
     z² + a >= 2z√a >= (1 + a)·z√a.
     """
-    grid = {"value_discretization_interval": GRID}
+    grid, scale = {"value_discretization_interval": GRID}, event.scale / event.parts
     match event.mechanism:
         case "laplace" if event.sensitivity <= COARSE:
-            return library.from_discrete_laplace_mechanism(1 / event.scale, sensitivity=event.sensitivity, **grid)
+            return library.from_discrete_laplace_mechanism(1 / scale, sensitivity=event.sensitivity, **grid)
         case "laplace":
-            return library.from_laplace_mechanism(event.scale, sensitivity=event.sensitivity + 1, **grid)
+            return library.from_laplace_mechanism(scale, sensitivity=event.sensitivity + 1, **grid)
         case "gaussian":
-            return library.from_discrete_gaussian_mechanism(event.scale, sensitivity=event.sensitivity, **grid)
+            return library.from_discrete_gaussian_mechanism(scale, sensitivity=event.sensitivity, **grid)
         case _:
             pure = importlib.import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
             return library.from_privacy_parameters(pure(epsilon=float(event.epsilon), delta=0.0), **grid)

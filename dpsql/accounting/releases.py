@@ -59,9 +59,12 @@ def releases(entries: Iterable[Entry]) -> tuple[Release, ...]:
 def chosen_limits(entries: Iterable[Entry]) -> Iterator[tuple[tuple[str, ...], str, Fraction]]:
     """The limits that the data chose, oldest first: the tables they were chosen for, of what, and which."""
     for entry in entries:
-        if entry.kind == RELEASED and entry.detail:
+        if entry.kind == RELEASED and entry.detail and _NO_LIMITS not in entry.detail:
             for one in json.loads(entry.detail)["limits"]:
                 yield tuple(one["tables"]), str(one["of"]), Fraction(one["chosen"])
+
+
+_NO_LIMITS = '"limits": []'
 
 
 def _release(entry: Entry, state: str) -> Release:

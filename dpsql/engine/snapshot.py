@@ -154,13 +154,31 @@ def _double(array: Array) -> Array:
         return array.astype(np.float64)
 
 
+_DAY = 86_400_000_000
+# A unit in microseconds, or how many of it are one. Years and months are no fixed time: the longest of the calendar's.
+_TIME = {"Y": 366 * _DAY, "M": 31 * _DAY, "W": 7 * _DAY, "D": _DAY, "h": 3_600_000_000, "m": 60_000_000}
+_TIME |= {"s": 1_000_000, "ms": 1_000, "us": 1}
+_FINER_TIME = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
+
+
 def _microseconds(array: Array) -> Array:
-    """A time that microseconds cannot hold is NULL: numpy would wrap it around."""
-    micro = np.ma.getdata(array).astype("datetime64[us]")
-    lost = np.isnat(micro) | np.ma.getmaskarray(array)
-    if np.datetime_data(array.dtype)[0] not in ("us", "ns", "ps", "fs", "as"):
-        lost |= micro.astype(array.dtype) != np.ma.getdata(array)
-    return np.ma.MaskedArray(micro, lost)
+    """A time that microseconds cannot hold is NULL: older NumPys wrap it around, newer ones (2.5) raise.
+
+    None is left to `astype` that it could not hold: beyond 2^63 microseconds it is NULL before, and a finer time is divided
+    here. What has no unit at all is NaT.
+    """
+    given = np.ma.getdata(array)
+    unit, count = np.datetime_data(array.dtype)
+    lost = np.isnat(given) | np.ma.getmaskarray(array)
+    number = np.where(lost, 0, given.view(np.int64) if given.dtype.isnative else given.astype(np.int64))
+    if unit in _FINER_TIME:
+        micro = number // _FINER_TIME[unit] if count == 1 else number.astype(object) * count // _FINER_TIME[unit]
+        lost |= np.asarray(abs(micro) >= 2**63, dtype=bool)
+        return np.ma.MaskedArray(np.where(lost, 0, micro).astype(np.int64).view("datetime64[us]"), lost)
+    most = (2**63 - 1) // (_TIME.get(unit, 2**63) * count)
+    lost |= (number > most) | (number < -most)
+    number = np.where(lost, 0, number)
+    return np.ma.MaskedArray(number.astype(array.dtype.newbyteorder("=")).astype("datetime64[us]"), lost)
 
 
 def _stream(data: object) -> ArrowStream | None:

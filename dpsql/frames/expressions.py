@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from dpsql.aggregates import BY_NAME
+from dpsql.engine.printing import printed
 from dpsql.errors import Error, InterfaceError, Span, SqlError
 from dpsql.query import in_text
 from dpsql.session import Session
@@ -34,7 +35,9 @@ def check_expression(session: Session, expression: str, *, rows: str, column: st
     )
     sql = f"{before}{expression}{END}{after}"
     with _own_words(expression), pointed([expression]), in_text(sql):
-        bind(read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids())
+        bind(
+            read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=Ids(), printed=printed
+        )
 
 
 def check_answers(sql: str, parameters: Parameters) -> None:

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 ORDER = (
     *("owners", "analysts", "shell", "python", "frames"),
     *("metadata", "bounds", "budget", "sql", "aggregates", "functions", "settings"),
-    *("refusals", "errors", "privacy", "proof", "commands"),
+    *("refusals", "errors", "privacy", "proof", "commands", "platforms", "versions"),
 )
 _HEADING = re.compile(r"^## .*$", re.M)
 

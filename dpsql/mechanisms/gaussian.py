@@ -73,17 +73,23 @@ def threshold(*, t: int, one_unit: int, p: Fraction | float) -> int:
     return one_unit + _smallest_tail(t, target)
 
 
-def half_width(t: int, level: float = 0.95) -> int:
-    """The smallest r >= 0 with P[|X| >= r] <= 1 - level, for show; for t > 1024 it may be 1 too large.
+def variance(t: int, per: int = 1) -> float:
+    """Of the discrete Gaussian of sigma = t/per, for a small sigma: the sum itself."""
+    squares = [(k, math.exp(-0.5 * (k * per / t) ** 2)) for k in range(1, 40 * t // per + 2)]
+    return 2.0 * math.fsum(k * k * w for k, w in squares) / (1.0 + 2.0 * math.fsum(w for _, w in squares))
+
+
+def half_width(t: int, level: float = 0.95, per: int = 1) -> int:
+    """The smallest r >= 0 with P[|X| >= r] <= 1 - level for sigma = t/per, for show; for sigma > 1024 it may be 1 too large.
 
     `level` means the decimal it prints.
     """
     outside = 1 - Fraction(repr(float(level)))
     if not _SMALLEST <= outside < 1:
         raise ValueError(f"a level between 0 and 1 is needed, not {level}")
-    if t > _SUM_LIMIT:
-        return _smallest_tail(t, outside / 2)
-    weights = [math.exp(-0.5 * (k / t) ** 2) for k in range(40 * t)]
+    if t > _SUM_LIMIT * per:
+        return _smallest_tail(-(-t // per), outside / 2)
+    weights = [math.exp(-0.5 * (k * per / t) ** 2) for k in range(40 * t // per + 2)]
     target = float(outside) * (2.0 * math.fsum(weights) - 1.0)
     tail, r = 0.0, len(weights)
     while r > 1 and tail + 2.0 * weights[r - 1] <= target:

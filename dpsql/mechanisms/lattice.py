@@ -22,6 +22,7 @@ Booleans = npt.NDArray[np.bool_]
 
 LAPLACE_SCALE_LIMIT = 1 << 31
 GAUSSIAN_SCALE_LIMIT = 1 << 21
+FRACTION_LIMIT = 1 << 10
 
 _LARGEST_WORD = (1 << 64) - 1
 _COIN_LIMIT = 1 << 62
@@ -32,30 +33,34 @@ _UNDECIDED = 255
 _GEOMETRIC_LIMIT = 1 << 30  # P[beyond] = exp(-2^30): such a value saturates, a function of the exact one
 
 
-def discrete_laplace(t: int, size: int) -> Integers:
-    """`size` independent draws with P[x] proportional to exp(-|x|/t), 1 <= t < 2^31."""
-    t = operator.index(t)
-    if not 1 <= t < LAPLACE_SCALE_LIMIT:
-        raise ValueError(f"the scale of a discrete Laplace must be from 1 to 2^31 - 1, not {t}")
+def discrete_laplace(t: int, size: int, per: int = 1) -> Integers:
+    """`size` independent draws with P[x] proportional to exp(-|x|*per/t), 1 <= t, per < 2^31."""
+    t, per = operator.index(t), operator.index(per)
+    if not 1 <= min(t, per) <= max(t, per) < LAPLACE_SCALE_LIMIT:
+        raise ValueError(f"the scale of a discrete Laplace must be from 1 to 2^31 - 1, not {t} (per {per})")
     drawn = np.empty(size, dtype=np.int64)
     filled = 0
     while filled < size:
-        block = _laplace_block(t, min(_BLOCK, (size - filled) * 5 // 3 + 16))
+        block = _laplace_block(t, min(_BLOCK, (size - filled) * 5 // 3 + 16), per)
         taken = min(block.size, size - filled)
         drawn[filled : filled + taken] = block[:taken]
         filled += taken
     return drawn
 
 
-def discrete_gaussian(t: int, size: int) -> Integers:
-    """`size` independent draws with P[x] proportional to exp(-x^2 / (2 t^2)), 1 <= t < 2^21."""
-    t = operator.index(t)
+def discrete_gaussian(t: int, size: int, per: int = 1) -> Integers:
+    """`size` independent draws with P[x] proportional to exp(-(x*per)^2 / (2 t^2)), 1 <= t < 2^21; with
+    per > 1, up to 2^10, t is at most 16*per."""
+    t, per = operator.index(t), operator.index(per)
     if not 1 <= t < GAUSSIAN_SCALE_LIMIT:
         raise ValueError(f"the scale of a discrete Gaussian must be from 1 to 2^21 - 1, not {t}")
+    if per != 1 and not (1 < per <= FRACTION_LIMIT and t <= 16 * per):
+        raise ValueError(f"a fraction for a discrete Gaussian has up to 2^10 parts and is up to 16, not {t}/{per}")
     drawn = np.empty(size, dtype=np.int64)
     filled = 0
     while filled < size:
-        block = _gaussian_block(t, min(_BLOCK, (size - filled) * 9 // 4 + 16))
+        proposals = min(_BLOCK, (size - filled) * 9 // 4 + 16)
+        block = _gaussian_block(t, proposals) if per == 1 else _small_gaussian_block(t, per, proposals)
         taken = min(block.size, size - filled)
         drawn[filled : filled + taken] = block[:taken]
         filled += taken
@@ -129,12 +134,14 @@ def uniform_below(limits: Words) -> Words:
     return drawn
 
 
-def _laplace_block(t: int, proposals: int) -> Integers:
+def _laplace_block(t: int, proposals: int, per: int = 1) -> Integers:
     """The accepted ones among `proposals` proposals, in order.
 
     A proposal is u uniform on 0..t-1, kept with probability exp(-u/t), and v with P[v] proportional to exp(-v):
     u + t*v has P proportional to exp(-(u + t*v)/t). With a fair sign, and minus zero dropped, every x has the weight
     exp(-|x|/t)/2. u comes from the upper 48 bits of a word, sign and v from the lower 16: independent bits.
+
+    per: P[⌊size/per⌋ >= j] = P[size >= j*per] = exp(-j*per/t), so sizes are floored before they have a sign.
     """
     words = entropy.random_words(proposals)
     low = (words >> np.uint64(16)) // np.uint64(((1 << 48) - 1) // t)
@@ -143,7 +150,7 @@ def _laplace_block(t: int, proposals: int) -> Integers:
         words, low = words[inside], low[inside]
     kept = np.flatnonzero(_coins_fraction(low, t))
     tail = words[kept].astype(np.uint16)  # the lower 16 bits
-    size = low[kept].astype(np.int64) + _geometric(tail >> np.uint16(1)) * t
+    size = (low[kept].astype(np.int64) + _geometric(tail >> np.uint16(1)) * t) // per
     minus = (tail & np.uint16(1)).astype(np.int64)
     signed = (size ^ -minus) + minus
     accepted: Integers = signed[(signed != 0) | (minus == 0)]
@@ -163,6 +170,28 @@ def _gaussian_block(t: int, proposals: int) -> Integers:
     top = (away * away).astype(np.uint64)
     whole = top // np.uint64(bottom)
     return y[coins_exp(whole, top - whole * np.uint64(bottom), bottom)]
+
+
+def _small_gaussian_block(t: int, per: int, proposals: int) -> Integers:
+    """The same for sigma = t/per: a proposal y of whole scale L >= sigma, kept with probability
+    exp(-(|y| - sigma^2/L)^2 / (2 sigma^2)), which is exp(-(|y| per^2 L - t^2)^2 / (2 (t per L)^2)) in integers.
+
+    The weights multiply to exp(-y^2/(2 sigma^2)) times a constant. With t <= 16*per <= 2^14 and
+    L <= 16 the bottom is at most 2 * (2^14 * 2^14)^2 = 2^57, and |y| <= 2^35 times per^2 L is at most 2^59.
+    """
+    whole = -(-t // per)
+    y = _laplace_block(whole, proposals)
+    away = np.abs(np.abs(y) * (per * per * whole) - t * t)
+    bottom = 2 * (t * per * whole) ** 2
+    return y[bernoulli_exp(_squares(away), bottom)]
+
+
+def _squares(values: Integers) -> npt.NDArray[np.integer] | list[int]:
+    """As words where they fit, else as Python's integers."""
+    if values.size and int(values.max()) >= 1 << 31:
+        return [int(value) ** 2 for value in values]
+    squares: Integers = values * values
+    return squares
 
 
 def _coins_fraction(rest: Words, denominator: Words | int) -> Booleans:

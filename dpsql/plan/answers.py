@@ -34,7 +34,7 @@ class Answer:
 
 def answers(noised: Noised) -> tuple[Answer, ...]:
     """What a measurement's totals say; nothing of what is chosen."""
-    grids = [Fraction(draw.grid, FULL) for draw in noised.draws]
+    grids = [Fraction(draw.grid, FULL) if noised.running is None else Fraction(1) for draw in noised.draws]
     match noised.measurement:
         case RowTotal() as one:
             return (Answer(one.answer.real, (step_of(one.piece) * grids[0],), one.answer.whole),)

@@ -93,7 +93,7 @@ class Canonical:
     def _fields(self, value: object) -> list[object]:
         left_out = WORDS.get(type(value), ())
         if isinstance(value, Stage) and value.number not in self.read:
-            left_out = ("outputs", "steps")
+            left_out = ("outputs", "steps", "nonnegative")
         names = [f.name for f in dataclasses.fields(value) if f.compare and f.name not in left_out]  # type: ignore[arg-type]  # it is one
         return [[name, self.of(getattr(value, name))] for name in names]
 

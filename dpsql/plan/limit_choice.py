@@ -8,16 +8,16 @@ from types import MappingProxyType
 
 from dpsql.plan.balls import radius
 from dpsql.plan.measurements import DistinctCount, Measurement, RowTotal, limited_by
-from dpsql.plan.stages import Limit, LimitChoice
+from dpsql.plan.stages import Chosen, Limit, LimitChoice
 
 BY_DATA = "chosen by the data"
 
 
-def dependents(choice: LimitChoice, measurements: Sequence[Measurement]) -> tuple[int, ...]:
+def dependents(of: Chosen, measurements: Sequence[Measurement]) -> tuple[int, ...]:
     """The positions of the measurements that are limited by it."""
-    if isinstance(choice.of, int):
-        return (choice.of,)
-    return tuple(j for j, one in enumerate(measurements) if limited_by(one) == choice.of)
+    if isinstance(of, int):
+        return (of,)
+    return tuple(j for j, one in enumerate(measurements) if limited_by(one) == of)
 
 
 def with_limit(limit: Limit, choice: LimitChoice, chosen: int) -> Limit:

@@ -21,7 +21,8 @@ from dpsql.domain.types import Atom, Type
 from dpsql.errors import Span
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field, Node
-from dpsql.plan.balls import Norm, Radius
+from dpsql.mechanisms.prefix_sums import Strategy
+from dpsql.plan.balls import FULL, Norm, Radius
 from dpsql.plan.measurements import Measurement
 from dpsql.plan.proof import Source
 
@@ -46,12 +47,14 @@ class Draw:
 
     Totals (integers on the weighted value grid, 2^-20 of a piece) go to the noise grid, 2^shift of those. There one unit
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
-    mechanism "none": reach 0, the constant 0; "exact": no noise at all (testing.exact alone makes it);
+    parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
+    mechanism "none": reach 0, the constant 0; "summed": nothing is drawn of this level of grouping sets, it is the sum of
+    its leaves (dpsql/consistent.py); "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
     """
 
-    mechanism: OneOf["laplace", "gaussian", "none", "exact", "permute-and-flip", "exponential"]
+    mechanism: OneOf["laplace", "gaussian", "none", "summed", "exact", "permute-and-flip", "exponential"]
     shift: int = 0
     norm: Norm = 1
     reach: int = 0
@@ -59,6 +62,12 @@ class Draw:
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
     rank: int = 0
+    parts: int = 1
+
+    @property
+    def steps(self) -> Fraction:
+        """b or σ in noise-grid integers."""
+        return Fraction(self.scale, self.parts)
 
     @property
     def grid(self) -> int:
@@ -69,18 +78,60 @@ class Draw:
 Form = OneOf["plain", "ends", "centred"]
 
 
+@dataclass(frozen=True, slots=True)
+class After:
+    """The noise of a level's answers once levels are made consistent: `ratio` times the variance of its leaves' own."""
+
+    draws: tuple[Draw, ...]
+    ratio: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A total that is measured for its cumulative sums along an order (mechanisms/prefix_sums.py). lengths: how many values
+    each of the stage's keys has. order: the keys it runs along, the first one first, each with the places of its values in
+    that order; for each combination of the other keys it starts anew. shift: totals go to 2^shift weighted integers before
+    the strategy's matrix is applied; the draw's own shift is of what the matrix makes of them."""
+
+    strategy: Strategy
+    lengths: tuple[int, ...]
+    order: tuple[tuple[int, tuple[int, ...]], ...]
+    shift: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noised:
     """A measurement and its noise: a Draw for each of its totals. form: what the totals of moments are; by ends they are
-    one vector, whose cost is the first draw's."""
+    one vector, whose cost is the first draw's. after: in levels that are made consistent (privacy/levels.py). running: where
+    its cumulative sums are measured; what is released of each group is then a whole number of pieces."""
 
     measurement: Measurement
     form: Form
     draws: tuple[Draw, ...]
+    after: After | None = dataclasses.field(default=None, compare=False)
+    running: Running | None = None
 
     @property
     def draw(self) -> Draw:
         return self.draws[0]
+
+    @property
+    def ball(self) -> Norm:
+        """In which norm a unit is limited: what a matrix is applied to in norm 1, whatever the noise is."""
+        return self.draw.norm if self.running is None else 1
+
+    @property
+    def asked(self) -> tuple[Draw, ...]:
+        """The grids on which the vault answers."""
+        if self.running is None:
+            return self.draws
+        return tuple(dataclasses.replace(draw, shift=self.running.shift) for draw in self.draws)
+
+    def pieces(self, draw: Draw) -> Fraction:
+        """One integer of the draw's grid, in pieces."""
+        if self.running is None:
+            return Fraction(draw.grid, FULL)
+        return Fraction(draw.grid << self.running.shift, FULL * self.running.strategy.one)
 
     def columns(self, j: int, count: int | None = None) -> tuple[str, ...]:
         """The names of its columns in the noisy table, j its position in the stage; count: of answers that are no totals."""
@@ -116,6 +167,23 @@ class Level:
     keys: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonNegative:
+    """A count that is shown as one of whole numbers from 0 on (dpsql/nonnegative.py). position: of its measurement; count:
+    the answer it is made of, which keeps its noise; shown: what the stage's outputs read instead. slack: by how many rows
+    making levels consistent may have moved the count besides."""
+
+    position: int
+    count: Field
+    shown: Field
+    slack: int = 0
+
+    @property
+    def column(self) -> str:
+        """Its name in the noisy table."""
+        return f"w{self.position}"
+
+
 FAN_OUT_LIMIT = 10_000
 
 
@@ -149,8 +217,10 @@ class LimitChoice:
     stage's measurement there. candidates: the limits it is chosen from, ascending.
 
     A candidate's score is −max(0, N − tolerated) − step·i, N the number of units above the limit, i its position. Filled in
-    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group. as_in: the stage whose choice
-    of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is released.
+    by privacy/measure.py: the draw, `step`, and `tolerated`, a number of units for each group; fading: so many at the
+    smallest candidate, half as many at one twice as large. norm: in which a unit's rows are limited. as_in: the stage whose
+    choice of the same this one takes over (grouping sets have one limit), at no cost. chosen: the candidate, once it is
+    released.
     """
 
     of: Chosen
@@ -158,8 +228,20 @@ class LimitChoice:
     draw: Draw = Draw(mechanism="none")
     step: int = 0
     tolerated: Fraction = Fraction(0)
+    fading: bool = False
+    norm: Norm = 1
     as_in: int | None = None
     chosen: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverLimit:
+    """How many units are over a limit of the stage, and how many are not: two whole numbers, each with the draw's noise. of:
+    as in LimitChoice; norm: in which a unit's rows are limited."""
+
+    of: Chosen
+    draw: Draw
+    norm: Norm = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,10 +295,13 @@ class Stage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStage(Stage):
     """noised: one for each measurement. selections: where keys are private, the rounds in which they are selected; in each,
-    units vote for those of their keys that were not released before."""
+    units vote for those of their keys that were not released before. over: what is asked about units over its limits.
+    nonnegative: what becomes of counts after release."""
 
     noised: tuple[Noised, ...]
     selections: tuple[Selection, ...] = ()
+    over: tuple[OverLimit, ...] = ()
+    nonnegative: tuple[NonNegative, ...] = ()
 
     @property
     def selection(self) -> Selection | None:
@@ -234,13 +319,21 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """A release that comes before the query, and decides what its plan is: it chooses the bounds of a column (table,
+    column), or, column None, the limits of the query's stages."""
+
+    plan: ReleasePlan
+    column: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePlan:
     """Stages in order, then one query over their noisy tables.
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
-    level: of these intervals, and narrow the same plan without them. before: columns (table, column) whose bounds have to be
-    chosen first, and the plans of these choices, which are releases of their own.
+    level: of these intervals, and narrow the same plan without them. before: what has to be chosen first.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -256,12 +349,12 @@ class ReleasePlan:
     split: tuple[Share, ...] = ()
     level: Fraction | None = None
     narrow: ReleasePlan | None = None
-    before: tuple[tuple[tuple[str, str], ReleasePlan], ...] = ()
+    before: tuple[Before, ...] = ()
 
     @property
     def whole_cost(self) -> Cost:
         """With the choices that come first."""
-        return sum((choice.cost for _, choice in self.before), self.cost)
+        return sum((first.plan.cost for first in self.before), self.cost)
 
     @property
     def columns(self) -> tuple[tuple[str, Type], ...]:

@@ -77,7 +77,7 @@ def to_choose(
         LimitChoice(of="rows", candidates=doublings(SMALLEST)),
         LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS)),
     ]
-    kept = [one for one in found if one.of in limit.auto and dependents(one, measurements)]
+    kept = [one for one in found if one.of in limit.auto and dependents(one.of, measurements)]
     return (*kept, *(LimitChoice(of=j, candidates=each) for j, each in values.items()))
 
 
@@ -93,7 +93,7 @@ def _chosen_once(i: int, stage: Stage, drawn: Container[Part], chooser: dict[tup
     family = stage.number if stage.level is None else stage.level.family
     found: list[LimitChoice] = []
     for choice in stage.choices:
-        if any(Part(i, j) in drawn for j in dependents(choice, stage.measurements)):
+        if any(Part(i, j) in drawn for j in dependents(choice.of, stage.measurements)):
             first = chooser.setdefault((family, choice.of), stage.number)
             found.append(dataclasses.replace(choice, as_in=None if first == stage.number else first))
     return dataclasses.replace(stage, choices=tuple(found))
@@ -124,7 +124,7 @@ def _parts(stages: Sequence[Stage], i: int, choice: LimitChoice) -> list[Part]:
     for k, other in enumerate(stages):
         if any(one.as_in == number and one.of == choice.of for one in other.choices):
             found.append((k, other))
-    return [Part(k, j) for k, stage in found for j in dependents(choice, stage.measurements)]
+    return [Part(k, j) for k, stage in found for j in dependents(choice.of, stage.measurements)]
 
 
 def price(stage: Stage, choice: LimitChoice) -> Price:
@@ -135,7 +135,7 @@ def price(stage: Stage, choice: LimitChoice) -> Price:
 
 def _means_alone(stage: Stage, choice: LimitChoice) -> bool:
     """Whether only means, variances and quantiles are asked, which a smaller limit hardly biases."""
-    found = [stage.measurements[j] for j in dependents(choice, stage.measurements)]
+    found = [stage.measurements[j] for j in dependents(choice.of, stage.measurements)]
     if not all(isinstance(one, RowMoments | Choice) for one in found):
         return False
     return not _is_counted(stage, found)
@@ -152,31 +152,40 @@ def priced(
     stage: Stage, choice: LimitChoice, epsilon: Fraction, noised: Sequence[Noised], accounting: Accounting
 ) -> LimitChoice:
     """The choice with what it costs, and with how many units may be above the limit. Under zcdp it is made by the
-    exponential mechanism, whose loss has a bounded range."""
-    sizes = [_noise_of_one(noised[j]) for j in dependents(choice, stage.measurements)]
+    exponential mechanism, whose loss has a bounded range. Cumulative sums, where there are any, decide: they lose most."""
+    every = [noised[j] for j in dependents(choice.of, stage.measurements)]
+    along = [one for one in every if one.running is not None]
+    sizes = [_noise_of_one(one) for one in along or every]
     drawn = [size for size in sizes if size]
     tolerated = sum(drawn, Fraction(0)) / len(drawn) if drawn else Fraction(0)
     if _means_alone(stage, choice):
         tolerated *= FLAT
-    elif stage.keys and any(
-        isinstance(noised[j].measurement, RowMoments) for j in dependents(choice, stage.measurements)
-    ):
+    elif stage.keys and not along and any(isinstance(one.measurement, RowMoments) for one in every):
         tolerated *= FLAT_BESIDE_COUNTS
     by: Chooser = "exponential" if accounting == "zcdp" else "permute-and-flip"
     draw = Draw(mechanism=by, reach=1, epsilon=epsilon, rho=rho_of(by, epsilon))
     return dataclasses.replace(
-        choice, draw=draw, step=math.ceil(price(stage, choice).calm / epsilon), tolerated=tolerated
+        choice,
+        draw=draw,
+        step=math.ceil(price(stage, choice).calm / epsilon),
+        tolerated=tolerated,
+        norm=1 if along else max((one.draw.norm for one in every), default=1),
     )
 
 
 def _noise_of_one(noised: Noised) -> Fraction:
-    """The mean size of a number's noise, in what one unit may change it by."""
+    """The mean size of a number's noise, in what one unit may change it by. Of cumulative sums, to which a row that does not
+    count is missing in all that follow, for each group as much as one of its order's sums has."""
     draw = noised.draw
     match draw.mechanism:
+        case "laplace" | "gaussian" if noised.running is not None:
+            strategy = noised.running.strategy
+            size = Fraction(strategy.growth) * SQUARE_ROOT_OF_2_OVER_PI / strategy.count
+            return Fraction(draw.scale, draw.reach) * size
         case "laplace":
-            return Fraction(draw.scale, draw.reach)
+            return draw.steps / draw.reach
         case "gaussian":
-            return Fraction(draw.scale, draw.reach) * SQUARE_ROOT_OF_2_OVER_PI
+            return draw.steps / draw.reach * SQUARE_ROOT_OF_2_OVER_PI
         case "permute-and-flip" | "exponential":
             return shares(noised.measurement) / draw.epsilon
         case _:
@@ -185,8 +194,11 @@ def _noise_of_one(noised: Noised) -> Fraction:
 
 def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
     """Of each candidate, from how many units are above it. groups: a public number, by now."""
-    tolerated = max(1, round(choice.tolerated * groups))
-    return [-max(0, n - tolerated) - choice.step * i for i, n in enumerate(above)]
+    found: list[int] = []
+    for i, n in enumerate(above):
+        smaller = Fraction(choice.candidates[0], choice.candidates[i]) if choice.fading else 1
+        found.append(-max(0, n - max(1, round(choice.tolerated * groups * smaller))) - choice.step * i)
+    return found
 
 
 def ladder_scores(above: Sequence[int], epsilon: Fraction) -> list[int]:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal as OneOf
 
 from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_pure
@@ -32,9 +33,9 @@ from dpsql.plan.measurements import (
     most,
     shares,
 )
-from dpsql.plan.stages import Draw, Form, Noised, Stage
-from dpsql.privacy import noise_grid
-from dpsql.privacy.sensitivity import reaches, rounded_reach, score_reach
+from dpsql.plan.stages import Draw, Form, Noised, Running, Stage
+from dpsql.privacy import noise_grid, whole_numbers
+from dpsql.privacy.sensitivity import reaches, rounded_reach, running_reach, score_reach
 
 Accounting = OneOf["approx", "zcdp"]
 Additive = OneOf["laplace", "gaussian"]
@@ -78,12 +79,14 @@ class Calibrated:
 
 
 def half_width(draw: Draw, level: float = 0.95) -> int:
-    """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level."""
+    """The smallest r, in noise-grid integers, with P[|noise| ≥ r] ≤ 1 − level; on whole numbers with P[|noise| > r], since
+    there each step counts, and intervals are closed."""
+    closed = 0 if draw.parts == 1 else 1
     match draw.mechanism:
         case "laplace":
-            return laplace.half_width(draw.scale, level)
+            return laplace.half_width(draw.scale, level, draw.parts) - closed
         case "gaussian":
-            return gaussian.half_width(draw.scale, level)
+            return gaussian.half_width(draw.scale, level, draw.parts) - closed
         case _:
             return 0
 
@@ -96,8 +99,9 @@ def calibrated(
     epsilon: Fraction,
     delta: Fraction,
     accounting: Accounting,
+    runs: Mapping[Part, Running] = MappingProxyType({}),
 ) -> Calibrated:
-    """weights: each part's share of ε; they add up to 1.
+    """weights: each part's share of ε; they add up to 1. runs: what is measured for its cumulative sums.
 
     Lemma: the cost covers the release. Proof: pure parts are ε_i-DP each (`_laplace`, `_choice`), their ε's add up; the
     Gaussian parts together are (ε', δ')-DP with ε' the rest of ε (`_gaussians`); the thresholds of keys add their δ.
@@ -124,14 +128,14 @@ def calibrated(
             rho += draw.rho
             noised[part] = Noised(measurement=one, form="plain", draws=(draw,))
         else:
-            noised[part] = _laplace(one, share, stage, epsilon)
+            noised[part] = _laplace(one, share, stage, epsilon, runs.get(part))
             rho += noised[part].draw.rho
     if not joint:
         cost = Cost(epsilon=epsilon, delta=delta_keys, rho=rho, delta_keys=delta_keys)
         return Calibrated(noised, votes, cost, delta_keys)
     whole = sum((weights[part] for part in joint), Fraction(0))
     inner = {part: weights[part] / whole for part in joint}
-    found, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting)
+    found, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting, runs)
     for part, drawn in found.items():
         if isinstance(drawn, Votes):
             votes[part] = drawn
@@ -173,18 +177,24 @@ def _largest(one: Measurement, form: Form, position: int) -> int:
 # --- pure parts -------------------------------------------------------------------------------------------------------
 
 
-def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction) -> Noised:
+def _laplace(
+    one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction, running: Running | None = None
+) -> Noised:
     """Lemma: totals with discrete Laplace noise of an integer scale t ≥ Δ'/ε_i, Δ' their reach in norm 1 on the noise grid,
     are ε_i-DP, all groups together. Proof: one unit moves the vector of totals by at most Δ' in ℓ1, and independent noise
-    gives e^(Δ'/t) ≤ e^ε_i."""
+    gives e^(Δ'/t) ≤ e^ε_i. Counts may have theirs on whole numbers (privacy/whole_numbers.py)."""
     form: Form = "ends" if isinstance(one, RowMoments) else "plain"
     reach = reaches(one, form, stage.limit, 1)
-    count, scale = cells(one, stage) * len(reach), 0
-    for shift in noise_grid.shifts(_largest(one, form, 0), reach[0]):
+    count, scale, fine = cells(one, stage) * len(reach), 0, None
+    tried = noise_grid.shifts(_largest(one, form, 0), reach[0])
+    if running is not None:
+        running, most, count = _along(one, stage, running)
+        reach, tried = (most,), iter(range(most.bit_length() + 1))
+    for shift in tried:
         there = rounded_reach(reach[0], count, shift, 1)
         scale = math.ceil(Fraction(there) / share)
         if scale < noise_grid.LAPLACE_LIMIT:
-            draw = Draw(
+            fine = Draw(
                 mechanism="laplace",
                 shift=shift,
                 norm=1,
@@ -193,8 +203,26 @@ def _laplace(one: Measurement, share: Fraction, stage: Stage, epsilon: Fraction)
                 epsilon=share,
                 rho=rho_of_pure(share),
             )
-            return Noised(measurement=one, form=form, draws=(draw,) * len(reach))
-    raise _out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+            break
+    draw = fine if running is not None else whole_numbers.laplace_draw(one, stage, share, fine)
+    if draw is not None:
+        return Noised(measurement=one, form=form, draws=(draw,) * len(reach), running=running)
+    raise out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+
+
+def _along(one: Measurement, stage: Stage, running: Running) -> tuple[Running, int, int]:
+    """A total that is measured along an order: the grid on which the matrix is applied to it, how far one unit then moves
+    what is measured, and how many numbers that are.
+
+    The finest grid on which 2^34 rows fit in 62 bits. Totals within a ball of norm 1 are moved by Δ in norm 1, on that grid
+    by rounded_reach(Δ), and A·x by running_reach of that; when it is rounded to the noise grid, by rounded_reach again.
+    """
+    (reach,) = reaches(one, "plain", stage.limit, 1)
+    shift = next(noise_grid.shifts(_largest(one, "plain", 0), reach))
+    groups = stage.combinations
+    there = rounded_reach(reach, groups, shift, 1)
+    count = groups // running.strategy.count * running.strategy.rows
+    return dataclasses.replace(running, shift=shift), running_reach(there, running.strategy), count
 
 
 def _choice(one: Measurement, share: Fraction, stage: Stage, accounting: Accounting) -> Draw:
@@ -222,10 +250,10 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
             return Votes((draw,), (bits,))
-    raise _out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+    raise out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
-def _out_of_range(name: str, least: str) -> Refused:
+def out_of_range(name: str, least: str) -> Refused:
     return Refused(
         f"ε is too small for {name}",
         code=134,
@@ -238,23 +266,28 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
     """A measurement of another limit, with as large a share as the old one: of ε, or of ρ, which is (Δ/σ)²/2.
 
     On the curve a Gaussian's σ is at least 2^20 steps (`_is_fine`). With a larger reach the grid stays and σ grows, or
-    on the next grid it is at least half of one that was 2^21 or more.
+    on the next grid it is at least half of one that was 2^21 or more. It was on whole numbers only where ρ is what is paid.
     """
     match old.draw.mechanism:
         case "laplace":
-            return _laplace(one, old.draw.epsilon, stage, old.draw.epsilon)
+            return _laplace(one, old.draw.epsilon, stage, old.draw.epsilon, old.running)
         case "permute-and-flip" | "exponential":
             accounting: Accounting = "zcdp" if old.draw.mechanism == "exponential" else "approx"
             return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage, accounting),))
+        case "gaussian" if old.running is not None:
+            found = _gaussian_along(one, stage, old.running, 2 * old.draw.rho)
+            if found is None:
+                raise out_of_range(one.name, "more")
+            return found
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
             draws = [
-                _gaussian(each, _largest(one, old.form, i), cells(one, stage), 2 * old.draws[i].rho)
-                for i, each in enumerate(reach)
+                _gaussian(one, old.form, i, each, stage, 2 * draw.rho, by_rho=draw.parts > 1)
+                for i, (each, draw) in enumerate(zip(reach, old.draws, strict=True))
             ]
             fitting = tuple(draw for draw in draws if draw is not None)
             if len(fitting) < len(draws):
-                raise _out_of_range(one.name, "more")
+                raise out_of_range(one.name, "more")
             return dataclasses.replace(old, measurement=one, draws=fitting)
         case _:
             return dataclasses.replace(old, measurement=one)
@@ -269,6 +302,7 @@ def _gaussians(
     epsilon: Fraction,
     delta: Fraction,
     accounting: Accounting,
+    runs: Mapping[Part, Running],
 ) -> tuple[dict[Part, Noised | Votes], Fraction]:
     """Under approx accounting by the exact Gaussian curve, under zcdp (or where the lattice is too coarse) by ρ.
 
@@ -285,17 +319,17 @@ def _gaussians(
         inner_delta = delta - 2 * coordinates * NINE_SIGMA
         if inner_epsilon > 0 and inner_delta > delta / 2:
             mu = gaussian.mu_for(inner_epsilon, inner_delta)
-            curve = _with_mu(stages, weights, mu * mu)
+            curve = _with_mu(stages, weights, mu * mu, runs)
             if curve is not None and all(_is_fine(drawn) for drawn in curve.values()):
                 return curve, rho_of_gaussian(mu)
     rho = rho_for(epsilon, delta)
     name = _name(next(iter(weights)), stages)
     if rho <= 0:
-        raise _out_of_range(name, "more")
-    found = _with_mu(stages, weights, 2 * rho)
+        raise out_of_range(name, "more")
+    found = _with_mu(stages, weights, 2 * rho, runs, by_rho=True)
     if found is None:
-        least = _least_epsilon(stages, weights, epsilon, delta)
-        raise _out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
+        least = _least_epsilon(stages, weights, epsilon, delta, runs)
+        raise out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
     return found, rho
 
 
@@ -316,10 +350,15 @@ def _name(part: Part, stages: Sequence[Stage]) -> str:
 
 
 def _with_mu(
-    stages: Sequence[Stage], weights: Mapping[Part, Fraction], mu_squared: Fraction
+    stages: Sequence[Stage],
+    weights: Mapping[Part, Fraction],
+    mu_squared: Fraction,
+    runs: Mapping[Part, Running],
+    *,
+    by_rho: bool = False,
 ) -> dict[Part, Noised | Votes] | None:
     """σᵢ with Δᵢ²/σᵢ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler. The totals of
-    moments are vectors of their own, with equal parts of their share."""
+    moments are vectors of their own, with equal parts of their share. by_rho: what is paid is ρ, not the curve."""
     found: dict[Part, Noised | Votes] = {}
     for part, weight in weights.items():
         share = mu_squared * weight
@@ -331,11 +370,17 @@ def _with_mu(
             continue
         stage = stages[part.stage]
         one = stage.measurements[part.position]
+        if part in runs:
+            along = _gaussian_along(one, stage, runs[part], share)
+            if along is None:
+                return None
+            found[part] = along
+            continue
         form: Form = "centred" if isinstance(one, RowMoments) else "plain"
         reach = reaches(one, form, stage.limit, 2)
         draws: list[Draw] = []
         for position, each in enumerate(reach):
-            draw = _gaussian(each, _largest(one, form, position), cells(one, stage), share / len(reach))
+            draw = _gaussian(one, form, position, each, stage, share / len(reach), by_rho=by_rho)
             if draw is None:
                 return None
             draws.append(draw)
@@ -343,12 +388,27 @@ def _with_mu(
     return found
 
 
-def _gaussian(reach: int, largest: int, count: int, share: Fraction) -> Draw | None:
-    for shift in noise_grid.shifts(largest, reach):
+def _gaussian(
+    one: Measurement, form: Form, position: int, reach: int, stage: Stage, share: Fraction, *, by_rho: bool
+) -> Draw | None:
+    fine: Draw | None = None
+    for shift in noise_grid.shifts(_largest(one, form, position), reach):
+        there = rounded_reach(reach, cells(one, stage), shift, 2)
+        scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
+        if scale < noise_grid.GAUSSIAN_LIMIT:
+            fine = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
+            break
+    return whole_numbers.gaussian_draw(one, stage, share, fine) if by_rho else fine
+
+
+def _gaussian_along(one: Measurement, stage: Stage, running: Running, share: Fraction) -> Noised | None:
+    running, reach, count = _along(one, stage, running)
+    for shift in range(reach.bit_length() + 1):
         there = rounded_reach(reach, count, shift, 2)
         scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
         if scale < noise_grid.GAUSSIAN_LIMIT:
-            return Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
+            draw = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
+            return Noised(measurement=one, form="plain", draws=(draw,), running=running)
     return None
 
 
@@ -370,15 +430,19 @@ def _gaussian_votes(share: Fraction, rounds: int) -> Votes | None:
 
 
 def _least_epsilon(
-    stages: Sequence[Stage], weights: Mapping[Part, Fraction], epsilon: Fraction, delta: Fraction
+    stages: Sequence[Stage],
+    weights: Mapping[Part, Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+    runs: Mapping[Part, Running],
 ) -> float:
     """The smallest ε, to two digits, whose Gaussian noise fits the sampler."""
     low, high = epsilon, epsilon * 2
-    while high < 2**20 and _with_mu(stages, weights, 2 * rho_for(high, delta)) is None:
+    while high < 2**20 and _with_mu(stages, weights, 2 * rho_for(high, delta), runs, by_rho=True) is None:
         low, high = high, high * 2
     for _ in range(12):
         middle = (low + high) / 2
-        if _with_mu(stages, weights, 2 * rho_for(middle, delta)) is None:
+        if _with_mu(stages, weights, 2 * rho_for(middle, delta), runs, by_rho=True) is None:
             low = middle
         else:
             high = middle

@@ -14,24 +14,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
-from dpsql.domain.types import NULL, REAL, Kind, Type
+from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
-from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, Sort, inputs, with_inputs
+from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.answers import Answer, answers
 from dpsql.plan.measurements import Choice
-from dpsql.plan.stages import Draw, NoisyStage
+from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.calibrate import half_width
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measuring import number
+from dpsql.privacy.running import measured_windows, width_of_total
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
+_ZERO = Literal(0, BIGINT)
 OPEN = 1e100  # ends from here on are shown as NULL
 
 
@@ -54,9 +57,24 @@ class Widened:
         return all(self.final.fields[i].type.kind in NUMBERS[:-1] for i in at[1:])
 
 
-def has_one_source(final: Node) -> bool:
+def has_one_source(stages: tuple[NoisyStage, ...], final: Node) -> bool:
     """Whether a query shows one release's rows, each as one row: then its columns can have intervals."""
-    return _source(final) is not None
+    return source_of(final, frozenset(measured_windows(stages, final))) is not None
+
+
+def branches(node: Node) -> list[Node]:
+    """The query over each side of a UNION ALL (the levels of grouping sets) alone, all of its rows."""
+    match node:
+        case Project() | Filter() | Sort():
+            return [dataclasses.replace(node, input=side) for side in branches(node.input)]
+        case Limit():
+            sides = branches(node.input)
+            return sides if len(sides) > 1 else [node]
+        case SetOp(kind="union", all=True):
+            sides = [side for half in (node.left, node.right) for side in branches(half)]
+            return [Project(side, node.fields, tuple(f.column() for f in side.fields)) for side in sides]
+        case _:
+            return [node]
 
 
 def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
@@ -77,13 +95,16 @@ def widened(
     stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
 ) -> Widened | None:
     """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
-    source = _source(final)
+    windows = measured_windows(stages, final)
+    source = source_of(final, frozenset(windows))
     if source is None:
         return None
     let = Steps(ids)
     stage = stages[source.stage]
     found = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
-    if not found:
+    sums = {f.id: windows[id_].width(level) for f in final.fields for id_ in _passed(f.id, final) & windows.keys()}
+    sums = {id_: width for id_, width in sums.items() if id_ not in skip}
+    if not found and not sums:
         return None
     pairs = {  # the ends as columns of the noisy relation
         id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in found.items()
@@ -97,13 +118,33 @@ def widened(
         tuple(wider if s.number == stage.number else s for s in stages),
         final,
         below,
-        {id_: (carried[2 * n], carried[2 * n + 1]) for n, id_ in enumerate(pairs)},
+        {id_: (carried[2 * n].column(), carried[2 * n + 1].column()) for n, id_ in enumerate(pairs)}
+        | {f.id: _around(f, sums[f.id]) for f in final.fields if f.id in sums},
         ids,
     )
 
 
+def _around(f: Field, width: Fraction) -> Ends:
+    """A cumulative sum's ends: its interval is known beforehand (privacy/running.py)."""
+    value = functions.make("try_cast", (f.column(),), at=None, to=REAL)
+    low, high = (functions.make(by, (value, number(width)), at=None) for by in ("subtract", "add"))
+    return low, high
+
+
+def _passed(id_: int, node: Node) -> frozenset[int]:
+    """What a column is called on its way down, as long as it is passed through unchanged."""
+    match node:
+        case Project():
+            expr = next((e for f, e in zip(node.fields, node.exprs, strict=True) if f.id == id_), None)
+            return frozenset({id_}) | (_passed(expr.id, node.input) if isinstance(expr, Column) else frozenset())
+        case Filter() | Sort() | Limit() | Window():
+            return frozenset({id_}) | _passed(id_, node.input)
+        case _:
+            return frozenset({id_})
+
+
 def _shown_beside(
-    stages: tuple[NoisyStage, ...], final: Node, below: Node, pairs: Mapping[int, tuple[Field, Field]], ids: Ids
+    stages: tuple[NoisyStage, ...], final: Node, below: Node, pairs: Mapping[int, Ends], ids: Ids
 ) -> Widened:
     """x, x_low, x_high for each column x that has ends below."""
     columns: list[tuple[Field, Expr]] = []
@@ -115,19 +156,22 @@ def _shown_beside(
             at = len(columns)
             shown.append((at - 1, at, at + 1))
             for end, suffix in zip(pairs[f.id], ("low", "high"), strict=True):
-                columns.append((ids.field(f"{f.name}_{suffix}", end.type), end.column()))
+                columns.append((ids.field(f"{f.name}_{suffix}", end.type), end))
                 ends.append(columns[-1][0].id)
     query = Project(below, tuple(f for f, _ in columns), tuple(e for _, e in columns))
     return Widened(stages=stages, final=query, shown=tuple(shown), ends=frozenset(ends))
 
 
-def _source(node: Node) -> Noisy | None:
-    """The one noisy relation below projections, filters, sorting and limits."""
+def source_of(node: Node, windows: frozenset[int] = frozenset()) -> Noisy | None:
+    """The one noisy relation below projections, filters, sorting and limits, and below windows (by their columns) for which
+    a total is measured."""
     match node:
         case Noisy():
             return node
         case Project() | Filter() | Sort() | Limit():
-            return _source(node.input)
+            return source_of(node.input, windows)
+        case Window() if any(f.id in windows for f in node.call_fields):
+            return source_of(node.input, windows)
         case _:
             return None
 
@@ -151,13 +195,13 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
 def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
     """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
     interval."""
-    released = {f.id: expr for f, expr in stage.outputs}
+    released = {f.id: as_measured(expr, stage) for f, expr in stage.outputs}
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     measured = measured_columns(stage)
     chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
     found: dict[int, Ends] = {}
     for f in final.fields:
-        expr = _over_measures(f.column(), final, released)
+        expr = over_measures(f.column(), final, released)
         used = frozenset(columns_of(expr))
         if not used & (chosen | measured.keys()) or f.type.kind not in (*NUMBERS, *MOMENTS):
             continue
@@ -167,6 +211,21 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
         elif f.type.kind is not Kind.ANY:
             found[f.id] = (_nothing(f.type), _nothing(f.type))
     return found
+
+
+def as_measured(expr: Expr, stage: NoisyStage) -> Expr:
+    """An output by what intervals are made of: a count that is shown from 0 on (dpsql/nonnegative.py) by max(ñ, 0), ñ the
+    noisy one.
+
+    Lemma: with ñ ± r an interval of level 1 − α for the count n, [max(ñ − r, 0), max(ñ + r, 0)] is one, too, whatever
+    number is shown beside it. Proof: n ≥ 0, so n = max(n, 0) lies between the two whenever ñ − r ≤ n ≤ ñ + r. What is shown
+    may lie outside, since it also depends on the other groups; half-widths (Privacy.intervals) reach from it to the
+    farther end, and so hold n whenever the interval does.
+    """
+    shown = {
+        one.shown.id: functions.make("greatest", (one.count.column(), _ZERO), at=None) for one in stage.nonnegative
+    }
+    return rewrite(expr, lambda e: shown.get(e.id) if isinstance(e, Column) else None) if shown else expr
 
 
 def _ends(
@@ -208,50 +267,81 @@ def _nothing(type_: Type) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An answer with additive noise, and the draws of the totals it is made of."""
+    """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
+    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums.
+    ratio: of its variance to that of these draws (plan.stages.After)."""
 
     answer: Answer
     draws: tuple[Draw, ...]
+    slack: int = 0
+    along: Noised | None = None
+    ratio: Fraction = Fraction(1)
+
+    def noise(self, level: Fraction) -> Fraction:
+        """Half its interval, in the user's units."""
+        if self.along is not None:
+            return width_of_total(self.along, level) * self.answer.factors[0]
+        return noise_width(self.answer, self.draws, level, self.ratio)
 
     def width(self, level: Fraction, id_: int | None = None) -> Fraction:
-        """Half its interval, in the user's units; half a unit more where the column id_ is rounded to whole units."""
-        width = noise_width(self.answer, self.draws, level)
+        """The same; half a unit more where the column id_ is rounded to whole units."""
         rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
-        return width + (_rounding(self.answer, self.draws) if rounded else Fraction(0))
+        return self.noise(level) + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
 
 
 def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     """Of each of the stage's columns that carries additive noise what is behind it."""
     found: dict[int, Measured] = {}
+    slacks = {one.count.id: one.slack for one in stage.nonnegative}
     for noised in stage.noised:
-        if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
+        if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
             continue
-        for answer in answers(noised):
+        own = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
+        ratio = Fraction(1) if noised.after is None else noised.after.ratio
+        for answer in answers(own):
             count = len(answer.factors)
-            draws = noised.draws if len(noised.draws) == count else noised.draws * count
-            found[answer.real.id] = Measured(answer, draws)
+            draws = own.draws if len(own.draws) == count else own.draws * count
+            along = None if noised.running is None else noised
+            found[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
             if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws)
+                slack = slacks.get(answer.whole.id, 0)
+                found[answer.whole.id] = Measured(answer, draws, slack, along, ratio)
     return found
 
 
-def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
+def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio: Fraction = Fraction(1)) -> Fraction:
     """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
-    Gaussian noise by their joint σ."""
-    used = [(abs(factor), draw) for factor, draw in zip(answer.factors, draws, strict=True) if factor and draw.scale]
+    Gaussian noise by their joint σ.
+
+    ratio ≠ 1: of a level that was made consistent, whose noise is a mixture of many with that ratio's variance. A mixture of
+    Gaussians is one; a mixture of Laplace variables has tails between those of one and of a Gaussian of its variance
+    (tests/statistics/test_levels.py), so the wider of both.
+    """
+    own = width_of(answer.factors, draws, level)
+    if ratio == 1 or own == 0:
+        return own
+    parts = [float(factor * draw.steps) for factor, draw in zip(answer.factors, draws, strict=True)]
+    deviation = math.hypot(*parts) * (math.sqrt(2) if draws[0].mechanism == "laplace" else 1)
+    normal = Fraction(deviation * NormalDist().inv_cdf((1 + float(level)) / 2))
+    return max(own, normal) * Fraction(math.sqrt(ratio))
+
+
+def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:
+    """The same of Σ factor·noise."""
+    used = [(abs(factor), draw) for factor, draw in zip(factors, draws, strict=True) if factor and draw.scale]
     if not used:
         return Fraction(0)
     if len(used) == 1:
         ((factor, draw),) = used
         return half_width(draw, float(level)) * factor
     unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit) * draw.scale for factor, draw in used]
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
     if used[0][1].mechanism == "laplace":
         return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
     return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
 
 
-def _rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
+def rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
     assert answer.whole is not None
     type_ = answer.whole.type
     unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**type_.scale)}.get(type_.kind, Fraction(0))
@@ -260,7 +350,7 @@ def _rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
     return Fraction(0) if all(factor % unit == 0 for factor in answer.factors) else unit / 2
 
 
-def _over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:
+def over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:
     """The expression with columns written out, down to the stage's measurements."""
     match node:
         case Noisy():
@@ -268,9 +358,9 @@ def _over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr
         case Project():
             made = {f.id: e for f, e in zip(node.fields, node.exprs, strict=True)}
             inner = rewrite(expr, lambda e: made.get(e.id) if isinstance(e, Column) else None)
-            return _over_measures(inner, node.input, released)
+            return over_measures(inner, node.input, released)
         case _:
-            return _over_measures(expr, inputs(node)[0], released)
+            return over_measures(expr, inputs(node)[0], released)
 
 
 def _shown(expr: Expr, end: Expr, let: Steps) -> Expr:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind, Type
+from dpsql.mechanisms.prefix_sums import Strategy, Toeplitz, Tree
 from dpsql.plan.balls import FULL, Ball, Norm
 from dpsql.plan.measurements import (
     Choice,
@@ -184,6 +185,26 @@ def rounded_reach(reach: int, cells: int, shift: int, norm: Norm) -> int:
     if norm == 1:
         return (reach + cells * ((1 << shift) - 1)) >> shift
     return -(-reach >> shift) + _root(cells)
+
+
+def running_reach(reach: int, strategy: Strategy) -> int:
+    """How far one unit moves A·x (mechanisms/prefix_sums.py), x a whole-number vector that it moves by at most `reach` in
+    norm 1: by Toeplitz in norm 2 ⌈reach·√(Σ c_k²)⌉, by a tree in norm 1 reach·levels.
+
+    Lemma: with a the change of x, ‖A·a‖ ≤ Σ_j |a_j|·‖A e_j‖ ≤ ‖a‖₁·max_j ‖A e_j‖, in any norm. Column j of C is
+    c_0 … c_{n−j}, whose Euclidean norm is that of the first column or less; a column of a tree has one 1 on each level.
+    Several orders beside each other (one for each combination of other keys) are one A with blocks, whose columns it has.
+
+    Being within a radius in norm 2 is not enough: a = (1, …, 1)/√n has ‖a‖₂ = 1, and C adds it up: ‖C·a‖₂ grows like √n,
+    against √(ln n/π + 1.07) for one column. So the unit's rows are weighed in norm 1 (Noised.ball), whatever the noise is.
+    """
+    match strategy:
+        case Toeplitz():
+            return _root(reach * reach * strategy.squared)
+        case Tree():
+            return reach * strategy.levels
+        case _:
+            assert_never(strategy)
 
 
 def _root(square: int) -> int:

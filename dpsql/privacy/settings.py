@@ -23,8 +23,13 @@ class QuerySettings:
     "auto": the data choose, whatever is declared; "released": what they chose for an earlier query.
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
+    nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
-    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it.
+    error: which mean error the levels of grouping sets make small; None: the least without a loss at any level.
+    accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
+    it is spent where it is not enough; else that is refused.
+    assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
+    over_limit: how many units are over the limits is asked, too.
     exact: no noise and no threshold; only dpsql.testing sets it."""
 
     epsilon: Fraction | None
@@ -35,9 +40,14 @@ class QuerySettings:
     rows_in_group: int | None = None
     released: Released = field(default_factory=lambda: MappingProxyType({}))
     split: Weights | None = None
+    error: OneOf["per cell", "per level"] | None = None
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
+    assumed_rows: int | None = None
+    best: bool = False
+    over_limit: bool = False
     top_k: bool = False
+    nonnegative: bool = False
     intervals: Fraction | None = None
     proof: bool = False
     exact: bool = False

@@ -59,7 +59,7 @@ def _limited(stage: NoisyStage, chosen: Mapping[LimitChoice, int]) -> NoisyStage
     moved: set[int] = set()
     for choice, most in chosen.items():
         limit = with_limit(limit, choice, most)
-        moved |= set(dependents(choice, stage.measurements))
+        moved |= set(dependents(choice.of, stage.measurements))
         measured = [within_limit(one, j, choice, most) for j, one in enumerate(measured)]
     new = dataclasses.replace(stage, limit=limit, measurements=tuple(measured))
     noised = [renoised(old, measured[j], new) if j in moved else old for j, old in enumerate(stage.noised)]

@@ -11,7 +11,7 @@ It decides how accurate answers are, never what they cost: the shares add up to 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -66,6 +66,11 @@ def split(
     total = sum(weights.values(), Fraction(0))
     found = {part: weight / total for part, weight in weights.items()}
     return found, tuple(Share(name=_name(stages, part), columns=tuple(named[part]), part=found[part]) for part in parts)
+
+
+def lineage(stages: Sequence[Stage], parts: Iterable[Part], node: Node) -> Mapping[int, Made]:
+    """Of which of these parts each column of a relation over releases is made."""
+    return _Lineage(tuple(stages), parts).of(node)
 
 
 def equal(stages: tuple[Stage, ...], drawn: Iterable[Part]) -> dict[Part, Fraction]:

@@ -2,6 +2,9 @@
 
 The k groups are chosen on their exact counts (mechanisms/choice.py), then only theirs are released. Choosing costs the same
 however many groups a unit reaches: counts move in one direction, each by at most the reach (sensitivity.score_reach).
+
+Private keys are selected anyway, and then the noisy counts of all that show cost no more than those of k: the k greatest of
+them are the answer, and nothing is left to choose.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from dpsql.privacy.candidates import MOST_CHOICES
 
 def with_top_k(stages: tuple[Stage, ...], final: Node) -> tuple[Stage, ...]:
     """The one stage, releasing its k heaviest groups only; refused where the statement asks for something else."""
-    if len(stages) != 1 or not stages[0].public_keys or not stages[0].keys:
-        raise _refused("the keys must be public, and there must be one release")
+    if len(stages) != 1 or not stages[0].keys:
+        raise _refused("there must be one release, and it must have group keys")
     stage = stages[0]
     count, scored = _asked(final, stage)
+    if not stage.public_keys:
+        return stages
     if not 1 <= count <= MOST_CHOICES:
         raise _refused(f"LIMIT must be from 1 to {MOST_CHOICES}")
     if count >= stage.combinations:
@@ -75,6 +80,6 @@ def _refused(what: str) -> Refused:
     return Refused(
         f"top_k is not possible here: {what}",
         code=136,
-        why="It chooses the k heaviest of a public set of groups by their counts.",
+        why="It chooses the k heaviest of the groups by their counts.",
         fix="Write SELECT k, COUNT(*) FROM t GROUP BY k ORDER BY COUNT(*) DESC LIMIT 10, or leave top_k out.",
     )

@@ -14,15 +14,17 @@ from types import MappingProxyType
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
-from dpsql.sql.statement import Accuracy, Option, OptionValue, Weights
+from dpsql.sql.statement import Accuracy, Option, OptionValue, Relative, Weights
 
 # Beyond these a value is a slip of the pen: noise scales and exact fractions stay of a sane size.
 EPSILON_RANGE = (Fraction(1, 10**9), Fraction(10**6))
 SMALLEST_DELTA = Fraction(1, 10**100)
 LARGEST_CAP = 10**9
 LARGEST_WEIGHT = 10**6
+SMALLEST_SHARE, LARGEST_SHARE = Fraction(1, 10**6), Fraction(10)
 MECHANISMS = ("auto", "laplace", "gaussian")
 LIMIT_WORDS = ("auto", "released")
+GOALS = ("per cell", "per level")
 _DIGIT_LIMIT = 60
 _EXPONENT_LIMIT = 300
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?\d+/\d+", re.ASCII)
@@ -96,6 +98,14 @@ def _mechanism(raw: Raw) -> str | None:
     return fold(raw) if isinstance(raw, str) and fold(raw) in MECHANISMS else None
 
 
+def _goal(raw: Raw) -> str | None:
+    return fold(raw) if isinstance(raw, str) and fold(raw) in GOALS else None
+
+
+def _short(raw: Raw) -> str | None:
+    return fold(raw) if isinstance(raw, str) and fold(raw) in ("stop", "best") else None
+
+
 def _flag(raw: Raw) -> bool | None:
     return raw if isinstance(raw, bool) else None
 
@@ -132,12 +142,24 @@ def _split(raw: Raw) -> Weights | None:
 
 
 def _accuracy(raw: Raw) -> Accuracy | None:
-    """One half-width for all columns, or one for each that is named."""
+    """One half-width for all columns, or one for each that is named; each a number, or a percentage of what was released."""
     if not isinstance(raw, tuple):
+        return _near(raw)
+    named = tuple(
+        (item[0], near)
+        for item in raw
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+        if (near := _near(item[1])) is not None
+    )
+    distinct = len({fold(name) for name, _ in named})
+    return named if named and len(named) == len(raw) == distinct else None
+
+
+def _near(raw: Raw) -> Fraction | Relative | None:
+    if not isinstance(raw, str):
         return _weight(raw)
-    found = _split(raw)
-    named = tuple(item for item in found or () if isinstance(item, tuple))
-    return named if named else None
+    percent = number(raw.strip(" ").removesuffix("%")) if raw.strip(" ").endswith("%") else None
+    return Relative(percent / 100) if percent is not None and SMALLEST_SHARE <= percent / 100 <= LARGEST_SHARE else None
 
 
 _SPECS = (
@@ -177,18 +199,38 @@ _SPECS = (
         settable=False,
     ),
     OptionSpec(
+        name="error",
+        takes="'per cell' or 'per level': which mean error ROLLUP, CUBE and GROUPING SETS make small",
+        example="error = 'per cell'",
+        check=_goal,
+        settable=False,
+    ),
+    OptionSpec(
         name="accuracy",
-        takes="how near numbers shall be: one half-width, or one for each column by its name",
-        example="accuracy = (n => 50, total => 1000) or accuracy = 50",
+        takes="how near numbers shall be: a half-width, or a percentage of what was released before; one for all columns, "
+        "or one for each by its name",
+        example="accuracy = (n => 50, total => '5%') or accuracy = 50",
         check=_accuracy,
         settable=False,
     ),
     OptionSpec(
         name="confidence", takes="a level between 0 and 1", example="confidence = 0.99", check=_level, settable=False
     ),
+    OptionSpec(
+        name="assumed_rows",
+        takes="a whole number from 1 to 1e9: how many rows count in each group, for estimates of averages and ratios",
+        example="assumed_rows = 1000",
+        check=_cap,
+        settable=False,
+    ),
+    OptionSpec(
+        name="if_not_enough", takes="'stop' or 'best'", example="if_not_enough = 'best'", check=_short, settable=False
+    ),
     OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
     OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),
     OptionSpec(name="top_k", takes="true or false", example="top_k = true", check=_flag),
+    OptionSpec(name="over_limit", takes="true or false", example="over_limit = true", check=_flag, settable=False),
+    OptionSpec(name="nonnegative", takes="true or false", example="nonnegative = true", check=_flag),
     OptionSpec(name="proof", takes="true or false", example="proof = true", check=_flag, settable=False),
     OptionSpec(
         name="privacy_unit_column",

@@ -17,6 +17,7 @@ from dpsql.sql.clause import setting, take_bounds, take_options
 from dpsql.sql.kinds import Shape, shape
 from dpsql.sql.lexical import new_dialect, tokenize
 from dpsql.sql.limits import TREE_LIMIT, too_deep
+from dpsql.sql.naming import number_selects, place_items
 from dpsql.sql.parameters import Given, number_parameters
 from dpsql.sql.places import place_calls
 from dpsql.sql.statement import ParameterValue, Statement
@@ -105,6 +106,7 @@ def _tree(text: str, tokens: list[Token], values: Mapping[int, ParameterValue]) 
         raise SqlError("the statement has no query", fix="Write SELECT ….")
     dialect = new_dialect()
     parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
+    number_selects(tokens)
     _silence.local.on = True
     try:
         with deep_stack():
@@ -122,20 +124,7 @@ def _tree(text: str, tokens: list[Token], values: Mapping[int, ParameterValue]) 
 
 
 _LIKELY = "A function or a clause in it has arguments of the wrong form."
-_CLAUSES = (
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "UNION",
-    "JOIN",
-    "QUALIFY",
-    "DISTINCT",
-    "WITH",
-)
+_CLAUSES = tuple("SELECT FROM WHERE GROUP HAVING ORDER LIMIT UNION JOIN QUALIFY DISTINCT WITH".split())
 _CHECK = "Check commas, parentheses and the order of the clauses."
 
 
@@ -149,7 +138,8 @@ def _checked(
     deepest = _too_deep(tree)
     if deepest is not None:
         raise too_deep(span(deepest, text))
-    place_calls(tree, tokens, text)
+    place_calls(tree, tokens)
+    place_items(tree, tokens, text)
     if span(tree, text) is None:
         tree.update_positions(tokens[0])
     return tree

@@ -2,7 +2,7 @@
 
 sqlglot drops the place of calls with a grammar of their own (MIN, EXTRACT, STRING_AGG, CAST …). Each is found again
 as the nearest call of its name, not yet taken, to the left of its leftmost part; parts come before the calls around
-them. Places serve messages and column names only; nothing is decided by them.
+them. Places serve messages only; nothing is decided by them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from types import MappingProxyType
 from sqlglot import Token, TokenType, exp
 
 from dpsql.sql.tokens import NAME_META, own_place, word
-
-TEXT_META = "dpsql_text"
-NEGATED_META = "dpsql_negated"  # x IS NOT NULL and NOT x IS NULL are one tree otherwise
 
 # The names that sqlglot reads with a grammar of their own, by the class it makes of them.
 NAMES: Mapping[type[exp.Expr], tuple[str, ...]] = MappingProxyType(
@@ -50,9 +47,8 @@ def written_name(node: exp.Expr) -> str:
     return str(node._meta.get(NAME_META) or "") if node._meta else ""
 
 
-def place_calls(tree: exp.Expr, tokens: list[Token], text: str) -> None:
+def place_calls(tree: exp.Expr, tokens: list[Token]) -> None:
     """Fill in the places of calls and of the types they cast to."""
-    tree.meta[TEXT_META] = text
     search = _Search(tokens)
     for node in _parts_first(tree):
         if type(node) in NAMES and own_place(node) is None:
@@ -143,7 +139,6 @@ class _Search:
             if index not in self.taken and sign in ("IS", "ISNULL", "NOTNULL"):
                 self.taken.add(index)
                 negated = sign == "NOTNULL" or word(self.tokens[min(index + 1, len(self.tokens) - 1)]) == "NOT"
-                node.meta[NEGATED_META] = negated
                 end = index + (0 if sign != "IS" else 2 if negated else 1)
                 node.expression.update_positions(self.tokens[min(end, len(self.tokens) - 1)])
                 return

@@ -28,10 +28,19 @@ StatementKind = Literal[
     "drop_table",
 ]
 
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A part of a number, as it was released before."""
+
+    part: Fraction
+
+
 # Numbers are exact. split is a tuple of weights, or of (output name, weight) pairs; accuracy one half-width, or such pairs.
 Weights = tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
-Accuracy = Fraction | tuple[tuple[str, Fraction], ...]
-OptionValue = Fraction | int | str | bool | Weights
+HalfWidths = Fraction | tuple[tuple[str, Fraction], ...]
+Accuracy = Fraction | Relative | tuple[tuple[str, Fraction | Relative], ...]
+OptionValue = Fraction | int | str | bool | Relative | Weights | tuple[tuple[str, Fraction | Relative], ...]
 
 ParameterValue = bool | int | float | Decimal | Fraction | str | date | datetime | None
 

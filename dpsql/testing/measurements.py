@@ -16,7 +16,7 @@ import numpy as np
 from dpsql.errors import InternalError
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Listed, Ready, with_public_keys
-from dpsql.plan.render.limits import counting
+from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import together
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
@@ -27,6 +27,7 @@ from dpsql.query import vault_run, vault_totals
 from dpsql.release import Exact, all_keys_of, answers_of, cells
 from dpsql.scratch_sql import ScratchSql
 from dpsql.session import Session
+from dpsql.testing.cumulative import along
 from dpsql.vault_sql import vault_relations
 
 Group = tuple[object, ...]
@@ -70,6 +71,7 @@ class Run:
 
 
 LIMIT = "limit on "
+OVER = "over the limit on "
 
 
 def tried(stage: NoisyStage, salt: int) -> tuple[int, ...]:
@@ -110,14 +112,24 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
         asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
         answered = answers_of(vault_run(session, stage, scratch, vault, asked))
         for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
-            at, units = (columns[column.name].tolist() for column in (CANDIDATE, WEIGHT))
-            named[f"{LIMIT}{choice.of}"] = {((0,), int(v)): int(w) for v, w in zip(at, units, strict=True)}
+            named[f"{LIMIT}{choice.of}"] = _by_candidate(columns)
         stage = measured(stage, salt)
         ready = dataclasses.replace(ready, stage=stage)
+    if stage.over:
+        asked = over_limits(ready, vault_relations(session, vault, stage))
+        for over, (_, columns) in zip(
+            stage.over, answers_of(vault_run(session, stage, scratch, vault, asked)), strict=True
+        ):
+            named[f"{OVER}{over.of}"] = _by_candidate(columns)
     exact = vault_totals(session, ready, scratch, vault, exact=False, salt=salt)
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
     return Run(Totals(groups, named), ready, exact)
+
+
+def _by_candidate(columns: Mapping[str, Array]) -> dict[Cell, int]:
+    at, units = (columns[column.name].tolist() for column in (CANDIDATE, WEIGHT))
+    return {((0,), int(v)): int(w) for v, w in zip(at, units, strict=True)}
 
 
 def _round(n: int) -> str:
@@ -171,7 +183,7 @@ def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
     found: list[str] = []
     for j, noised in enumerate(stage.noised):
-        if noised.draw.mechanism == "none":
+        if noised.draw.mechanism in ("none", "summed"):
             continue
         twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
@@ -193,6 +205,8 @@ def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -
         if len(set(groups)) < len(groups):
             raise InternalError("the vault answered twice for one group")
         columns = [(i, answer[total(j, i, exact=False).name].tolist()) for i in parts]
+        if stage.noised[j].running is not None:
+            return along(dict(zip(groups, columns[0][1], strict=True)), stage.noised[j])
         return {((g,), i): int(m) for i, column in columns for g, m in zip(groups, column, strict=True)}
     return {}
 
@@ -204,6 +218,8 @@ def reaches(stage: NoisyStage) -> dict[str, Reach]:
     for choice in _own_choices(stage):  # a unit is above the first few limits: in one place of all
         if not stage.is_empty:
             found[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
+    for over in stage.over:  # a unit is over a limit, or it is not
+        found[f"{OVER}{over.of}"] = Reach(norm=1, squared=1)
     for j, name, draw, _ in _vectors(stage):
         found[name] = _reach(stage, stage.noised[j].measurement, draw)
     return found

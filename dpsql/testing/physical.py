@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any, NamedTuple
 
+from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
@@ -162,7 +162,7 @@ class Side:
                 groups = ready[stage.number]
                 found.append(run(self.session, stage, scratch, salt=salt, ready=groups).totals)
                 if stage.number < len(released):
-                    scratch.load(self.session.scratch, stage, released[stage.number])
+                    scratch.load(self.session.scratch, (stage,), (released[stage.number],))
             return found
         except Failed:
             raise
@@ -186,7 +186,7 @@ class Case:
     released: list[Noisy] = field(default_factory=list)
 
 
-class Replayer:
+class Replayer(Closing):
     """Replays many statements over sources that are opened once.
 
     prepare: what else a session needs (tables of the user's). folder: where copies are written in the sources' own format.
@@ -247,7 +247,7 @@ class Replayer:
                 return []
             everybody = self.units(plan)
             chosen = everybody if units is None else list(units(everybody) if callable(units) else units)
-            cases = [*(Case(None, choice, salt) for _, choice in plan.before), Case(statement, plan, salt)]
+            cases = [*(Case(None, first.plan, salt) for first in plan.before), Case(statement, plan, salt)]
             return [line for case in cases for line in self._replayed(case, chosen)]
 
     def _replayed(self, case: Case, chosen: list[Unit]) -> list[Replayed]:
@@ -262,7 +262,8 @@ class Replayer:
 
     def _run_whole(self, case: Case) -> Failed | None:
         """Totals of the whole data, and each stage but the last released with noise. Raises what refuses the statement."""
-        scratch = check(self.session, _with_limits(case.plan, case.salt))
+        settled = _with_limits(case.plan, case.salt)
+        scratch = ScratchSql.of(self.session, settled) if case.statement is None else check(self.session, settled)
         try:
             for stage in case.plan.stages:
                 found = run(self.session, stage, scratch, salt=case.salt)
@@ -270,7 +271,7 @@ class Replayer:
                 case.ready.append(found.ready)
                 if stage is not case.plan.stages[-1]:
                     case.released.append(release(found.exact, found.ready))
-                    scratch.load(self.session.scratch, stage, case.released[-1])
+                    scratch.load(self.session.scratch, (stage,), (case.released[-1],))
         except Refused:
             raise  # rows that noise made: too many for a join
         except Exception as error:  # nothing that is stored may raise
@@ -338,14 +339,6 @@ class Replayer:
             side.session.close()
         self._sides.clear()
         self.session.close()
-
-    def __enter__(self) -> Replayer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _with_limits(plan: ReleasePlan, salt: int) -> ReleasePlan:

@@ -20,6 +20,7 @@ import dpsql
 from dpsql import query
 from dpsql.domain.types import REAL
 from dpsql.mechanisms import order_statistics
+from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import (
     Choice,
     DistinctCount,
@@ -32,6 +33,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.render import keys as render_keys
 from dpsql.plan.stages import Draw, NoisyStage, Selection
+from dpsql.privacy.sensitivity import reaches
 from dpsql.testing import Replayer, exact, physical
 from dpsql.testing.removal import Copies
 from tests.properties import test_tiny_worlds as tiny
@@ -175,7 +177,8 @@ def by_formulas() -> None:
             epsilon = float(sql.split("epsilon=")[1].split(",")[0].split(")")[0])
             norm = 1 if "laplace" in sql else 2
             used = [
-                steps(moved_by(one, form, at, groups, norm), cells(stage, j), draw, norm) / draw.scale
+                steps(moved_by(one, form, at, groups, norm), cells(stage, j), draw, norm, weighed(one))
+                / float(draw.steps)
                 for j, (one, form, draws) in enumerate((n.measurement, n.form, n.draws) for n in stage.noised)
                 for at, draw in enumerate(draws[:1] if form == "ends" else draws)
             ]
@@ -232,10 +235,17 @@ def cells(stage: NoisyStage, j: int) -> int:
     return count * (len(noised.draws) if noised.form == "ends" else 1)
 
 
-def steps(moved: float, cells: int, draw: Draw, norm: int) -> float:
+def weighed(one: Measurement) -> bool:
+    """Kept values count 1 each, so their totals are whole before they are rounded."""
+    return not isinstance(one, DistinctCount)
+
+
+def steps(moved: float, cells: int, draw: Draw, norm: int, weighed: bool) -> float:
     """On the noise grid, where every total is rounded."""
     if not draw.shift:
         return moved
+    if not weighed and draw.grid == FULL:
+        return math.ceil(moved / FULL)
     if norm == 1:
         return float((round(moved) + cells * (draw.grid - 1)) // draw.grid)
     return moved / draw.grid + math.sqrt(cells)
@@ -471,6 +481,10 @@ CHECKS: dict[str, Check] = {
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def rounded_for_nothing(one: Measurement, stage: NoisyStage, norm: Norm) -> int | None:
+    return math.ceil(reaches(one, "plain", stage.limit, norm)[0] / FULL) if isinstance(one, RowTotal) else None
+
+
 def text(*pairs: tuple[str, str]) -> Wrap:
     """The function's SQL with pieces replaced; each must be there at least once in a check."""
 
@@ -682,13 +696,22 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     # noise and choices
     (
         "noise of half the scale",
-        (("release.discrete_laplace", lambda real: lambda t, n: real(t // 2, n)),),
+        (("release.discrete_laplace", lambda real: lambda t, n, per: real(t // 2, n, per)),),
         "by_distribution",
     ),
-    ("no noise", (("release.discrete_laplace", lambda real: lambda t, n: real(t, n) * 0),), "by_distribution"),
+    (
+        "whole noise on totals that are weighed",
+        (("privacy.whole_numbers.whole_reach", lambda real: rounded_for_nothing),),
+        "by_formulas",
+    ),
+    (
+        "no noise",
+        (("release.discrete_laplace", lambda real: lambda t, n, per: real(t, n, per) * 0),),
+        "by_distribution",
+    ),
     (
         "no Gaussian noise",
-        (("release.discrete_gaussian", lambda real: lambda t, n: real(t, n) * 0),),
+        (("release.discrete_gaussian", lambda real: lambda t, n, per: real(t, n, per) * 0),),
         "by_distribution",
     ),
     ("ε of choices divided twice", (("release.choose_all", with_epsilon(Fraction(1, 2))),), "by_choices"),

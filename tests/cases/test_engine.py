@@ -1,27 +1,22 @@
 """The engine's width, statement by statement: what each kind of key, filter, function and option gives, or why not.
 
-cases/engine/accepted.sql: `keys | statement`; keys is `free`, `none`, `private`, or the number of public combinations.
-cases/engine/refused.sql: `code line:column | statement`, and where a rewrite is suggested `| statement that passes`.
+cases/engine/accepted.sql: `-- keys: 3`; keys is `free`, `none`, `private`, or the number of public combinations.
+cases/engine/refused.sql: `-- DPSQL-112 at 1:8: what`, and where a rewrite is suggested `-- instead: statement that passes`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 import dpsql
+from tests.cases.reading import Case, read, refusal
 
-CASES = Path(__file__).parent / "engine"
+ACCEPTED, REFUSED = read("engine/accepted.sql"), read("engine/refused.sql")
 ROWS = 400
-
-
-def lines(name: str) -> list[str]:
-    text = (CASES / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in text if line and not line.startswith("--")]
 
 
 def catalog() -> dict[str, object]:
@@ -115,38 +110,31 @@ def keys_of(connection: dpsql.Connection, sql: str) -> str:
     return "private" if any(not key["public"] for key in keys) else str(stages[-1]["combinations"])
 
 
-@pytest.mark.parametrize("line", lines("accepted.sql"))
-def test_accepted(width: dpsql.Connection, line: str) -> None:
-    wanted, sql = line.split(" | ", 1)
+@pytest.mark.parametrize("case", ACCEPTED, ids=str)
+def test_accepted(width: dpsql.Connection, case: Case, golden: Callable[[Case, str], None]) -> None:
     before = width.budget.spent.epsilon
-    assert keys_of(width, sql) == wanted
-    answer = width.execute(sql)
-    if wanted.isdigit() and not re.search(r"HAVING|LIMIT", sql):
-        assert len(answer.fetchall()) == int(wanted)
+    keys = keys_of(width, case.sql)
+    golden(case, f"keys: {keys}")
+    answer = width.execute(case.sql)
+    if keys.isdigit() and not re.search(r"HAVING|LIMIT", case.sql):
+        assert len(answer.fetchall()) == int(keys)
     repeated = answer.privacy is not None and answer.privacy.repeated
-    assert width.budget.spent.epsilon == before + (0 if repeated else width.cost(sql).epsilon)
+    assert width.budget.spent.epsilon == before + (0 if repeated else width.cost(case.sql).epsilon)
 
 
-@pytest.mark.parametrize("line", lines("refused.sql"))
-def test_refused(width: dpsql.Connection, line: str) -> None:
-    head, sql, *rewrite = line.split(" | ")
+@pytest.mark.parametrize("case", REFUSED, ids=str)
+def test_refused(width: dpsql.Connection, case: Case, golden: Callable[[Case, str], None]) -> None:
     before = width.budget.spent
     with pytest.raises(dpsql.Error) as caught:
-        width.execute(sql)
-    error = caught.value
-    assert f"{error.code} {place(error, sql)}" == f"DPSQL-{head}"
-    assert error.fix
+        width.execute(case.sql)
+    golden(case, "\n".join([refusal(caught.value), *case.more]))
+    assert caught.value.fix
     assert width.budget.spent == before
-    for passes in rewrite:
-        width.execute(passes).fetchall()
-
-
-def place(error: dpsql.Error, sql: str) -> str:
-    found = re.search(r"\(line (\d+), column (\d+)\)", str(error))
-    return "-" if found is None else f"{found[1]}:{found[2]}"
+    for line in case.more:
+        width.execute(line.removeprefix("instead: ")).fetchall()
 
 
 def test_there_are_enough() -> None:
-    accepted, refused = lines("accepted.sql"), lines("refused.sql")
-    assert len(set(accepted)) + len(set(refused)) >= 150
-    assert len(set(refused)) >= 75
+    accepted, refused = ({case.sql for case in cases} for cases in (ACCEPTED, REFUSED))
+    assert len(accepted) + len(refused) >= 150
+    assert len(refused) >= 75

@@ -1,30 +1,17 @@
-"""Plans as text: every case of tests/cases/plan is explained as its file says (`pytest --update` writes what is).
-
-A case is `-- title:`, a statement, `----`, and the plan, or for `_fail.sql` the refusal with its code and place.
-"""
+"""Plans as text: every statement of tests/cases/plan is explained as its file says, or refused in `_fail.sql`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dpsql.errors import Error
 from dpsql.testing import Replayer
+from tests.cases.reading import FOLDER, Case, read
 
-FOLDER = Path(__file__).parent / "plan"
 METADATA = Path(__file__).parents[2] / "metadata"
-TITLE = "-- title: "
-
-
-def cases(path: Path) -> dict[str, tuple[str, str]]:
-    """title → (statement, what is expected)."""
-    found: dict[str, tuple[str, str]] = {}
-    for part in path.read_text("utf-8").split(TITLE)[1:]:
-        title, _, rest = part.partition("\n")
-        statement, _, expected = rest.partition("\n----\n")
-        found[title] = statement, expected.strip("\n")
-    return found
 
 
 def outcome(statement: str, metadata: Path, tmp_path: Path) -> str:
@@ -40,17 +27,11 @@ def outcome(statement: str, metadata: Path, tmp_path: Path) -> str:
             return str(error)
 
 
-FILES = sorted(FOLDER.glob("*.sql"))
+CASES = [case for path in sorted((FOLDER / "plan").glob("*.sql")) for case in read(path)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_plans(path: Path, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    metadata = METADATA / f"{path.stem.removesuffix('_fail')}.yaml"
-    written = cases(path)
-    found = {title: (sql, outcome(sql, metadata, tmp_path)) for title, (sql, _) in written.items()}
-    if pytestconfig.getoption("--update"):
-        text = "\n".join(f"{TITLE}{title}\n{sql}\n----\n{plan}\n" for title, (sql, plan) in found.items())
-        path.write_text(text, "utf-8")
-    assert found == cases(path)
-    for title, (_, plan) in found.items():
-        assert plan.startswith("DPSQL-1") == path.stem.endswith("_fail"), (title, plan)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.stem}: {case.title}")
+def test_plans(case: Case, tmp_path: Path, golden: Callable[[Case, str], None]) -> None:
+    plan = outcome(case.sql, METADATA / f"{case.path.stem.removesuffix('_fail')}.yaml", tmp_path)
+    golden(case, plan)
+    assert plan.startswith("DPSQL-1") == case.path.stem.endswith("_fail")

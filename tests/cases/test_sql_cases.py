@@ -2,17 +2,12 @@
 
 `-- ok`: accepted; exact mode equals DuckDB in the clean world, an answer comes in the dirty and the empty one, and
 replay holds for every unit of all. `-- ok, not compared: why` leaves DuckDB out. `-- DPSQL-114 at 1:30: what`: refused.
-
-`DPSQL_UPDATE_CASES=1 pytest tests/cases/test_sql_cases.py` writes the outcomes again; review the diff.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -20,43 +15,15 @@ import pytest
 import dpsql
 from dpsql import testing
 from dpsql.query import check, in_text
-from dpsql.session_plan import read
+from dpsql.session_plan import read as read_statement
 from tests.cases import clinic
+from tests.cases.reading import FOLDER, Case, read, refusal
 
-FOLDER = Path(__file__).parent / "sql"
-UPDATE = bool(os.environ.get("DPSQL_UPDATE_CASES"))
 ROOMY = 10_000
 WORLDS = {"dirty": clinic.dirty, "empty": clinic.empty, "clean": clinic.clean}
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    file: str
-    line: int
-    sql: str
-    outcome: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-def cases() -> Iterator[Case]:
-    for path in sorted(FOLDER.glob("*.sql")):
-        sql: list[str] = []
-        start = 0
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.startswith("-- #") or not line.strip():
-                continue
-            if not line.startswith("--"):
-                start = start if sql else number
-                sql.append(line)
-            elif sql:
-                yield Case(path.stem, start, "\n".join(sql), line[2:].strip())
-                sql = []
-        assert not sql, f"{path.name}: the last statement has no outcome"
-
-
-CASES = list(cases())
+CASES = [case for path in sorted((FOLDER / "sql").glob("*.sql")) for case in read(path)]
 ACCEPTED = [case for case in CASES if case.outcome.startswith("ok")]
 REFUSED = [case for case in CASES if not case.outcome.startswith("ok")]
 COMPARED = [case for case in ACCEPTED if case.outcome == "ok"]
@@ -98,8 +65,7 @@ def outcome(planner: testing.Replayer, sql: str) -> str:
         with in_text(sql):
             check(planner.session, planner.plan(sql))
     except dpsql.Error as error:
-        at = f"{error.line}:{error.column}" if error.line is not None else "nowhere"
-        return f"{error.code} at {at}: {error.what}"
+        return refusal(error)
     return "ok"
 
 
@@ -110,27 +76,10 @@ def test_the_corpus_is_large_and_balanced() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_outcome(case: Case, planner: testing.Replayer) -> None:
+def test_outcome(case: Case, planner: testing.Replayer, golden: Callable[[Case, str], None]) -> None:
     found = outcome(planner, case.sql)
-    expected = case.outcome.split(",")[0] if case.outcome.startswith("ok") else case.outcome
-    assert found == expected
+    golden(case, case.outcome if found == "ok" and case in ACCEPTED else found)
     assert " at nowhere:" not in found
-
-
-@pytest.mark.skipif(not UPDATE, reason="only on request")
-def test_update(planner: testing.Replayer) -> None:
-    for path in FOLDER.glob("*.sql"):
-        lines: list[str] = []
-        sql: list[str] = []
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith("-- #") or not line.strip() or not line.startswith("--"):
-                lines.append(line)
-                sql += [line] if line.strip() and not line.startswith("--") else []
-            elif sql:
-                found = outcome(planner, "\n".join(sql))
-                lines.append(line if found == "ok" and line.startswith("-- ok") else f"-- {found}")
-                sql = []
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def plain(row: tuple[object, ...]) -> tuple[object, ...]:
@@ -163,12 +112,14 @@ def test_exact_mode_equals_duckdb(
     assert equal(in_order(found), in_order(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["dirty", "empty"])
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_no_data_makes_it_fail(case: Case, world: str, exacts: dict[str, dpsql.Connection]) -> None:
     exacts[world].execute(case.sql).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["dirty", "clean"])
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_replay(case: Case, world: str, replayers: dict[str, testing.Replayer]) -> None:
@@ -187,7 +138,8 @@ def shuffled() -> Iterator[dpsql.Connection]:
         yield connection
 
 
-@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.file == "per_person"], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.path.stem == "per_person"], ids=str)
 def test_the_order_of_the_rows_does_not_matter(
     case: Case, exacts: dict[str, dpsql.Connection], shuffled: dpsql.Connection
 ) -> None:
@@ -195,8 +147,9 @@ def test_the_order_of_the_rows_does_not_matter(
     assert shuffled.execute(case.sql).fetchall() == exacts["dirty"].execute(case.sql).fetchall()
 
 
+@pytest.mark.slow
 def test_statements_are_read_once(planner: testing.Replayer) -> None:
     """A plan is a function of the statement: planning it again gives the same."""
     for case in ACCEPTED[:40]:
-        assert read(case.sql) is not None
+        assert read_statement(case.sql) is not None
         assert planner.plan(case.sql) == planner.plan(case.sql)

@@ -11,6 +11,8 @@ from dpsql.catalog.load import loads
 from dpsql.shell.script import items_of
 from tests.conformance.playing import DOCUMENTS, Block, blocks, close, folder, is_played, masked, play
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_blocks(path: Path) -> None:

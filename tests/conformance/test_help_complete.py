@@ -38,8 +38,10 @@ PACKAGE = Path(errors.__file__).parent
 
 @pytest.mark.parametrize("topic", reference.TOPICS)
 def test_made_topics_are_current(topic: str) -> None:
+    """But for click's brackets around a choice that may be left out: [[a|b]] before 8.5."""
     written = (HERE / f"{topic}.md").read_text(encoding="utf-8")
-    assert reference.text(topic) == written, "run python -m dpsql.help.reference"
+    made = re.sub(r"\[(\[[a-z_|]+\])\]", r"\1", reference.text(topic))
+    assert made == written, "run python -m dpsql.help.reference"
 
 
 def codes() -> Iterator[tuple[int, str]]:

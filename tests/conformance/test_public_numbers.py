@@ -130,7 +130,7 @@ def test_the_smartnoise_student_file_works_unchanged(tmp_path: Path) -> None:
     with dpsql.connect(tmp_path / "one.yaml", source=str(data), epsilon=1, budget=10) as connection:
         count = connection.execute("SELECT COUNT(*) AS n FROM student")
         assert count.privacy.measurements[0].scale == pytest.approx(1, rel=1e-6)
-        assert count.privacy.intervals["n"] == pytest.approx(2.9957, abs=1e-4)
+        assert count.privacy.intervals["n"] == 3  # whole noise: P[|noise| > 3] = 2e^-4/(1 + 1/e) = 0.027
         total = connection.execute("SELECT SUM(absences) AS s FROM school.student")
         assert total.privacy.measurements[0].scale == pytest.approx(50, rel=1e-6)
         assert total.privacy.intervals["s"] == pytest.approx(149.787, abs=1e-2)
@@ -200,3 +200,24 @@ def test_released_integers_have_the_discrete_laplace_distribution() -> None:
     seen = {k: int((counts == k).sum()) for k in expected}
     chi_square = sum((seen[k] - 9_999 * p) ** 2 / (9_999 * p) for k, p in expected.items())
     assert chi_square < 60  # 9 cells: beyond this with probability below 1e-8
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 1, 2.5])
+def test_counts_of_rows_that_are_units_have_the_two_sided_geometric_distribution(epsilon: float) -> None:
+    """The same where nothing is weighed: noise on whole numbers, P[k] = (1 − q)/(1 + q)·q^|k|, q = e^−ε."""
+    table = {"row_is_unit": True, "columns": {"g": {"type": "integer", "lower": 1, "upper": 10_000}}}
+    catalog = {"dataset": "noise", "budget": {"epsilon": 10}, "tables": {"t": table}}
+    with dpsql.connect(catalog, source={"t": pd.DataFrame({"g": [1]})}, epsilon=epsilon) as connection:
+        cursor = connection.execute("SELECT COUNT(*) AS n FROM t WHERE g > 1 GROUP BY g")
+        counts = np.array([row[0] for row in cursor.fetchall()])
+        assert cursor.privacy is not None
+        width = cursor.privacy.intervals["n"]
+    q = math.exp(-epsilon)
+    expected = {k: (1 - q) / (1 + q) * q ** abs(k) for k in range(-3, 4)}
+    seen = {k: int((counts == k).sum()) for k in expected}
+    rest = 1 - sum(expected.values())
+    chi_square = sum((seen[k] - 9_999 * p) ** 2 / (9_999 * p) for k, p in expected.items())
+    chi_square += (9_999 - sum(seen.values()) - 9_999 * rest) ** 2 / (9_999 * rest)
+    assert chi_square < 60  # 7 degrees of freedom: beyond this with probability below 2e-10
+    inside = float((np.abs(counts) <= width).mean())
+    assert inside >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / 9_999) and width == int(width)

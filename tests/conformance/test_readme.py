@@ -32,7 +32,8 @@ def test_make_test_ends_as_is_shown(request: pytest.FixtureRequest) -> None:
     block = next(block.body for block in blocks(README) if block.body.startswith("$ make test"))
     for line in block.splitlines():
         if line and not line.startswith("$ "):
-            _check_closing(line, request.session.testscollected)
+            whole = not request.config.getoption("markexpr")
+            _check_closing(line, request.session.testscollected if whole else 0)
 
 
 def _check_closing(line: str, collected: int) -> None:

@@ -21,6 +21,8 @@ import pytest
 import dpsql
 from dpsql.testing import exact
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {
     "u": "text",
     "word": "text",

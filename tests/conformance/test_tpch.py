@@ -15,6 +15,8 @@ import dpsql
 from dpsql import testing
 from tests.conformance.tpch_data import catalog, create, query
 
+pytestmark = pytest.mark.slow
+
 CUSTOMERS = (1, 4, 100, 298)
 REFUSED = {10: "DPSQL-112", 18: "DPSQL-112"}
 EMPTY = {3: "DPSQL-139"}  # by order: each has one customer, and is withheld

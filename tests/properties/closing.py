@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.aggregates import BY_NAME
+from dpsql.engine.printing import printed
 from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Node, Project
 from dpsql.plan.cut import Draft, cut
-from dpsql.privacy.rules.context import TrackContext
+from dpsql.privacy.rules.context import KeysNeeded, TrackContext
 from dpsql.privacy.track import track_statement
 from dpsql.session import Session
 from dpsql.session_plan import read
@@ -25,8 +26,14 @@ def closed(session: Session, sql: str) -> list[Project]:
 def with_loads(session: Session, sql: str) -> list[tuple[Project, tuple[Node, ...]]]:
     """And the public relations that each is handed."""
     ids = Ids()
-    tree = bind(read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=ids)
-    tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys_of()))
+    tree = bind(
+        read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=ids, printed=printed
+    )
+    try:
+        tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys))
+    except KeysNeeded as needed:
+        session.read_keys(*needed.column)
+        return with_loads(session, sql)
     return [(_closed(draft, ids), draft.loads) for draft in cut(tracked, ids)[0]]
 
 

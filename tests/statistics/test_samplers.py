@@ -56,6 +56,32 @@ def test_the_distribution(name: str, t: int) -> None:
         assert p_value(counts, probabilities, least) > ALPHA
 
 
+@pytest.mark.parametrize(
+    ("name", "t", "per"),
+    [
+        ("laplace", 2**20, 2**20),
+        ("laplace", 2**20 // 9, 2**20),
+        ("laplace", 2**22 // 3, 2**20),
+        ("laplace", 2**31 - 1, 2**20),
+        ("laplace", 1, 3),
+        ("gaussian", 2**10, 2**10),
+        ("gaussian", 250, 2**10),
+        ("gaussian", 1500, 2**10),
+        ("gaussian", 8191, 2**10),
+        ("gaussian", 7, 3),
+    ],
+)
+def test_scales_that_are_fractions(name: str, t: int, per: int) -> None:
+    """P[x] ∝ exp(-|x|·per/t) or exp(-(x·per/t)²/2), value by value."""
+    drawn = SAMPLERS[name][0](t, SIZE, per)
+    reach = 30 * t // per + 3
+    x = np.arange(-reach, reach + 1) * (per / t)
+    weights = np.exp(-np.abs(x)) if name == "laplace" else np.exp(-0.5 * x * x)
+    counts = np.bincount(np.clip(drawn, -reach, reach) + reach, minlength=weights.size)
+    for least in (20, 100):
+        assert p_value(counts, weights / weights.sum(), least) > ALPHA
+
+
 @pytest.mark.parametrize("t", [2**20, 2**21 - 1])
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_low_bits_are_uniform(name: str, t: int) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("mypy", reason="pip install 'dpsql[test]'")
 HERE = Path(__file__).parent
 

@@ -73,6 +73,7 @@ def test_least_squares_against_a_solver(weights: list[float]) -> None:
     assert least_squares(levels, kept, weights, shape).reshape(-1) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "8"])
 @pytest.mark.parametrize("sets", ["ROLLUP (a, b)", "CUBE (b, a)", "GROUPING SETS ((), (b), (b, a))"])

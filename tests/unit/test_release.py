@@ -44,7 +44,7 @@ def run(
     drawn: Draws = []
 
     def sampler(name: str) -> Any:
-        def sample(t: int, n: int) -> np.ndarray:
+        def sample(t: int, n: int, per: int) -> np.ndarray:
             drawn.append((name, t, n))
             first = noise is not None and len(drawn) == 1
             return np.array(noise if first else [0] * n, dtype=np.int64)
@@ -73,7 +73,7 @@ def test_keys_of_both_rounds_come_in_key_order(monkeypatch: pytest.MonkeyPatch) 
     noise = iter([[-far, far, -far], [far, -far]])
     asked: list[tuple[int, int]] = []
 
-    def drawn(t: int, n: int) -> np.ndarray:
+    def drawn(t: int, n: int, per: int) -> np.ndarray:
         asked.append((t, n))
         return np.array(next(noise) if len(asked) <= 2 else [0] * n, dtype=np.int64)
 

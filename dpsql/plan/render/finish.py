@@ -25,6 +25,7 @@ def noisy_columns(stage: NoisyStage, *, exact: bool) -> dict[str, str]:
         one = noised.measurement
         as_text = exact or (isinstance(one, Choice) and one.part is not None and is_text(one.part.type))
         found |= dict.fromkeys(column_names(j, noised), "VARCHAR" if as_text else "BIGINT")
+    found |= {one.column: "BIGINT" for one in stage.nonnegative}
     return found
 
 
@@ -54,6 +55,7 @@ def finish(stage: NoisyStage, table: str, *, exact: bool) -> str:
                 values.append(f"{_real(columns, answer)} AS {name(answer.real.id)}")
             if answer.whole is not None:
                 values.append(f"{_whole(columns, answer, answer.whole.type, exact)} AS {name(answer.whole.id)}")
+    values += [f"{one.column} AS {name(one.shown.id)}" for one in stage.nonnegative]
     inner = f"SELECT {', '.join([*keys, *values]) or '1 AS one'} FROM {table}"
     for level in stage.steps:
         made = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in level]

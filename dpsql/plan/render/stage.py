@@ -57,6 +57,9 @@ LARGEST = 2**62
 Parts = Sequence[tuple[int, Measurement]]
 
 
+NOT_ASKED = ("none", "summed")  # mechanisms of what the vault is not asked for
+
+
 @dataclass(slots=True, kw_only=True)
 class Printer:
     """kept: the rows are stored once and read twice, rather than evaluated twice (sources that are no one snapshot)."""
@@ -99,11 +102,11 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
     noised = [
         (j, n)
         for j, n in enumerate(ready.stage.noised)
-        if n.draw.mechanism != "none" and not isinstance(n.measurement, left_out)
+        if n.draw.mechanism not in NOT_ASKED and not isinstance(n.measurement, left_out)
     ]
     found: list[Question] = [_groups(printer)] if exact else []
     for norm in (1, 2):
-        own = [(j, n.measurement) for j, n in noised if n.draw.norm == norm]
+        own = [(j, n.measurement) for j, n in noised if n.ball == norm]
         by_rows = [(j, m) for j, m in own if _per_rows(m)]
         by_units = [(j, m) for j, m in own if _per_groups(m)]
         found += [_of_rows(printer, by_rows, norm)] if by_rows else []
@@ -312,7 +315,7 @@ def _outs(printer: Printer, parts: Parts, totals: dict[int, list[Total]], sums: 
     """The totals on their noise grids; without noise as text."""
     found: list[tuple[VaultColumn, str]] = []
     for j, one in parts:
-        for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].draws, strict=True)):
+        for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].asked, strict=True)):
             shown = _exactly(j, one, each, sums) if printer.exact else on_noise_grid(each.text, draw)
             found.append((total(j, i, exact=printer.exact), shown))
     return found
@@ -399,7 +402,7 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
 
 def _row_parts(stage: NoisyStage) -> Parts:
     """What is measured, where all of it is totals of rows in one norm."""
-    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism != "none"]
+    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism not in NOT_ASKED]
     alike = len({n.draw.norm for _, n in drawn}) == 1
     same = all(
         isinstance(n.measurement, RowTotal | RowMoments) and limited_by(n.measurement) == "rows" for _, n in drawn

@@ -67,9 +67,7 @@ def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) ->
         if origin is None or spec is None or not spec.public or domain.type.kind not in correlated.READ_KINDS:
             continue
         values = tuple(
-            value
-            for value in context.keys_of.get((origin.table, origin.column), ())
-            if correlated.possible(value, domain)
+            value for value in context.values_of(origin.table, origin.column) if correlated.possible(value, domain)
         )
         if values and count * len(values) <= KEY_LIMIT:
             count *= len(values)

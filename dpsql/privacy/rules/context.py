@@ -1,4 +1,4 @@
-"""What the rules need besides their inputs: the catalog, fresh ids, and facts of public tables the session has read."""
+"""What the rules need besides their inputs: the catalog, fresh ids, and values of public tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ from dpsql.sql.bind.context import Ids
 from dpsql.sql.limits import SIZE_LIMIT
 
 
+class KeysNeeded(Exception):
+    """Planning needs the values of a public table's column: whoever plans reads them, and plans again with them."""
+
+    def __init__(self, table: str, column: str) -> None:
+        super().__init__(f"{table}.{column}")
+        self.column = (table, column)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackContext:
-    """keys_of: the values of public columns that `keys: {from: …}` names, read by the session: (table, column) → values.
+    """keys_of: the values of public columns that have been read: (table, column) → values.
 
     releases: the releases tracked so far, by the identity of their node: a CTE that is used twice is answered once.
     ties: for keys of correlated subqueries, by column id, what the outer query equates them with.
@@ -30,6 +38,12 @@ class TrackContext:
     releases: dict[int, Tracked] = field(default_factory=dict)
     ties: dict[int, Tie] = field(default_factory=dict)
     size: Size = field(default_factory=lambda: Size())
+
+    def values_of(self, table: str, column: str) -> tuple[Atom, ...]:
+        """Of a public table's column, both as the catalog spells them: its values, NULL among them if it occurs."""
+        if (table, column) not in self.keys_of:
+            raise KeysNeeded(table, column)
+        return self.keys_of[table, column]
 
 
 @dataclass(slots=True)

@@ -151,7 +151,7 @@ def _with_values(id_: int, outer: Tracked, context: TrackContext) -> Domain:
     if key_set(domain) is not None or not _of_public_table(id_, outer, context) or domain.type.kind not in READ_KINDS:
         return domain
     origin = outer.origins[id_]
-    read = context.keys_of.get((origin.table, origin.column), ())
+    read = context.values_of(origin.table, origin.column)
     values = tuple(value for value in read if possible(value, domain))
     return domain.but(keys=values) if values else domain
 

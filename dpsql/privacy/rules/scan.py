@@ -65,7 +65,7 @@ def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
     how = "chosen by the data" if declared.bounds_auto else "declared"
     keys, because = declared.keys, f"{how} for {spec.name}.{declared.name}"
     if declared.keys_from is not None:
-        keys = tuple(key for key in context.keys_of[_spelled(declared.keys_from, context)] if key is not None)
+        keys = tuple(key for key in context.values_of(*_spelled(declared.keys_from, context)) if key is not None)
         because = f"the values of {'.'.join(declared.keys_from)}"
     return Domain(
         type=declared.type,

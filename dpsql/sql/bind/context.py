@@ -14,6 +14,7 @@ from dpsql.errors import Span
 from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Field, Node
 from dpsql.sql.bind.scope import Scope
+from dpsql.sql.naming import Printed
 from dpsql.sql.statement import Statement
 from dpsql.sql.tokens import Hulls, span
 
@@ -73,6 +74,7 @@ class Context:
     aggregates: Mapping[str, AggregateSignature]
     user_tables: UserTables
     ids: Ids
+    printed: Printed  # what names an item without an alias
     query: BindQuery  # bind_query, handed down so that FROM and subqueries can call it
     view: Callable[[str, Context, Env], Node]
     views: dict[str, Node] = field(default_factory=dict)  # each view is bound once

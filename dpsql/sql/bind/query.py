@@ -20,6 +20,7 @@ from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.select import bind_select
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
 from dpsql.sql.bind.tables import bind_values
+from dpsql.sql.naming import Printed
 from dpsql.sql.parse import parse
 from dpsql.sql.statement import Statement
 
@@ -31,12 +32,13 @@ def bind(
     aggregates: Mapping[str, AggregateSignature],
     user_tables: UserTables,
     ids: Ids,
+    printed: Printed,
 ) -> Node:
     """The IR of a statement's query. Its fields, in order, are the result's columns."""
     if statement.tree is None:
         raise SqlError("there is no query here", code=100)
     _check_unit(statement, catalog)
-    context = Context(statement, catalog, aggregates, user_tables, ids, bind_query, bind_view)
+    context = Context(statement, catalog, aggregates, user_tables, ids, printed, bind_query, bind_view)
     node = bind_query(statement.tree, context, Env(), None)
     if free_columns(node):
         raise Refused(

@@ -27,7 +27,7 @@ from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
 from dpsql.sql.bind.subquery import Condition, Semi, apply, conditions, join_scalars
 from dpsql.sql.bind.tables import bind_from
-from dpsql.sql.naming import column_name
+from dpsql.sql.naming import column_names
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ def _parts(select: exp.Select, block: Block) -> Parts:
     context = block.context
     names: list[str] = []
     items: list[Expr] = []
-    for item in select.expressions:
+    for item, name in zip(select.expressions, column_names(select.expressions, context.printed), strict=True):
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if isinstance(star, exp.Star):
             qualifier = ".".join(p.name for p in item.parts[:-1]) if isinstance(item, exp.Column) else None
@@ -98,7 +98,7 @@ def _parts(select: exp.Select, block: Block) -> Parts:
             names += [name for name, _ in found]
             items += [dataclasses.replace(expr, at=context.at(item)) for _, expr in found]
         else:
-            names.append(_name(item, block))
+            names.append(_name(item, name, block))
             # an alias is not in sight inside its own expression
             hidden = (fold(item.alias),) if isinstance(item, exp.Alias) else ()
             items.append(bind_expr(item, dataclasses.replace(block, expanding=hidden)))
@@ -112,16 +112,14 @@ def _parts(select: exp.Select, block: Block) -> Parts:
     )
 
 
-def _name(item: exp.Expr, block: Block) -> str:
-    """The alias; a bare column's own spelling in its table; else DuckDB's name for the expression."""
-    if isinstance(item, exp.Alias):
-        return str(item.alias)
+def _name(item: exp.Expr, name: str, block: Block) -> str:
+    """A bare column's own spelling in its table; else the name it has by itself."""
     if isinstance(item, exp.Column):
         qualifier = ".".join(part.name for part in item.parts[:-1]) or None
         found = block.scope.find(item.name, qualifier, block.context.at(item))
         if isinstance(found, Column) and found.name:
             return found.name
-    return column_name(item)
+    return name
 
 
 def _order(select: exp.Select, names: list[str], items: list[Expr], block: Block) -> list[SortKey]:

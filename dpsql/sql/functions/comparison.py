@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import BOOLEAN, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, all_alike
+from dpsql.sql.functions.model import Args, Domains, Function, all_alike, row
 from dpsql.sql.functions.numbers import joined
 from dpsql.sql.functions.result import result
 
@@ -26,17 +26,7 @@ def _surely(call: Call, domains: Domains) -> Domain:
 
 
 def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = _domain) -> Function:
-    return Function(
-        name=name,
-        doc=doc,
-        signature=f"x {sign} y",
-        least=2,
-        most=2,
-        type=_type,
-        domain=domain,
-        alike=all_alike,
-        compares=True,
-    )
+    return row(name, doc, f"x {sign} y", 2, _type, domain, alike=all_alike, compares=True)
 
 
 FUNCTIONS = (
@@ -48,25 +38,23 @@ FUNCTIONS = (
     _row("greater_equal", ">=", "Whether x is above or equal to y."),
     _row("is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", _surely),
     _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", _surely),
-    Function(
-        name="between",
-        doc="Whether low <= x and x <= high.",
-        signature="x BETWEEN low AND high",
-        least=3,
-        most=3,
-        type=_type,
-        domain=_domain,
+    row(
+        "between",
+        "Whether low <= x and x <= high.",
+        "x BETWEEN low AND high",
+        3,
+        _type,
+        _domain,
         alike=all_alike,
         compares=True,
     ),
-    Function(
-        name="in",
-        doc="Whether x is one of the values.",
-        signature="x IN (value, …)",
-        least=2,
-        most=None,
-        type=_type,
-        domain=_domain,
+    row(
+        "in",
+        "Whether x is one of the values.",
+        "x IN (value, …)",
+        (2, None),
+        _type,
+        _domain,
         alike=all_alike,
         compares=True,
     ),

@@ -18,10 +18,9 @@ from dpsql.sql.functions.date_parts import (
     part_of,
     part_reach,
     part_type,
-    row,
     the_part,
 )
-from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row
 from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
@@ -250,6 +249,10 @@ def _epoch_reach(divisor: int) -> Callable[[Call, Spans], Range | None]:
     return reach
 
 
+def _the_moments(count: int) -> tuple[tuple[int, ...], ...]:
+    return ((1, 2),)
+
+
 FUNCTIONS = (
     row(
         "date_part",
@@ -278,7 +281,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=_the_moments,
     ),
     row(
         "date_sub",
@@ -288,7 +291,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=_the_moments,
     ),
     row(
         "last_day",

@@ -76,6 +76,37 @@ class Function:
     loses: Callable[[Call, Domains], bool] | None = None
 
 
+def row(
+    name: str,
+    doc: str,
+    signature: str,
+    count: int | tuple[int, int | None],
+    type_: Callable[[Args], Type],
+    domain: Callable[[Call, Domains], Domain],
+    plain: Callable[[Call, Spans], bool] = always,
+    reach: Callable[[Call, Spans], Range | None] = of_type,
+    alike: Callable[[int], tuple[tuple[int, ...], ...]] = no_groups,
+    compares: bool = False,
+    loses: Callable[[Call, Domains], bool] | None = None,
+) -> Function:
+    """count: of arguments, or the least and the most (None: any number)."""
+    least, most = (count, count) if isinstance(count, int) else count
+    return Function(
+        name=name,
+        doc=doc,
+        signature=signature,
+        least=least,
+        most=most,
+        type=type_,
+        domain=domain,
+        plain=plain,
+        reach=reach,
+        alike=alike,
+        compares=compares,
+        loses=loses,
+    )
+
+
 CHECKED = "checked_"
 
 

@@ -1,4 +1,5 @@
--- one query a line; each passes parse and allow
+-- # passes parse and allow
+-- # each line: ok
 SELECT specialty, COUNT(*) AS n FROM visits WHERE duration > 30 GROUP BY specialty
 SELECT k, SUM(x), AVG(x), COUNT(DISTINCT id) FILTER (WHERE x > 0) FROM t GROUP BY k HAVING COUNT(*) > 10 ORDER BY 2 DESC NULLS FIRST LIMIT 3 OFFSET 1
 SELECT DISTINCT k FROM t

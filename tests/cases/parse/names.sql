@@ -1,4 +1,5 @@
--- one expression a line over the table of test_naming; DuckDB gives each its name
+-- # expressions over the table of test_naming; DuckDB gives each its name
+-- # each line: the name is DuckDB's
 -x ^ 2
 2 ^ 3 ^ 2
 x ^ -1
@@ -329,3 +330,6 @@ CAST(s AS character varying)
 CAST(x AS "double")
 CAST(x AS double precision)
 CAST(x AS dec(4,1))
+try_cast(count(*) as double)
+CAST(x AS double)
+x::Double + 1

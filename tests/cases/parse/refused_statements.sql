@@ -1,4 +1,5 @@
--- one statement a line, each refused with DPSQL-122 before anything is parsed
+-- # refused before anything is parsed
+-- # each line: DPSQL-122
 ALTER TABLE t ADD COLUMN x INTEGER
 ANALYZE t
 ATTACH 'other.duckdb' AS other

@@ -190,5 +190,5 @@ def test_any_two_fetches_and_what_they_leave(both: tuple[Any, Any], arraysize: i
         assert answers[0] == answers[1], (first, second)
 
 
-TestCursors = Cursors.TestCase
+TestCursors = pytest.mark.slow(Cursors.TestCase)
 TestCursors.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)

@@ -45,6 +45,7 @@ def test_a_hundred_laplace_queries_cost_less_than_their_sum(tmp_path: Path) -> N
     assert ledger.verify() is None
 
 
+@pytest.mark.slow
 def test_rho_is_the_gate(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "a.ledger", ACCOUNT)
     most = loss.rho_for(Fraction(6), Fraction(1, 10**6))

@@ -130,7 +130,7 @@ def rho_of_noise(stage: NoisyStage) -> Fraction:
             whole += rounds * (noised.draw.epsilon / rounds) ** 2 / PARTS[noised.draw.mechanism]
         else:
             draws += noised.draws[:1] if noised.form == "ends" else noised.draws
-    return whole + sum((Fraction(draw.reach, draw.scale) ** 2 / 2 for draw in draws), Fraction(0))
+    return whole + sum(((draw.reach / draw.steps) ** 2 / 2 for draw in draws), Fraction(0))
 
 
 @pytest.mark.parametrize("accounting", ["approx", "zcdp"])

@@ -12,7 +12,8 @@ import pytest
 
 import dpsql.testing
 from dpsql.dbapi import Connection
-from tests.unit.aggregates.world import CLEANED, KEYS, cases, catalog, table
+from tests.cases.reading import Case
+from tests.unit.aggregates.world import ANSWERED, CLEANED, KEYS, catalog, table
 
 CELL = 5 / 65_535 * 1.01  # a step of the candidates of x; those of i and p are their values
 
@@ -54,10 +55,10 @@ def days(value: date) -> float:
     )
 
 
-@pytest.mark.parametrize("case", cases("answered.sql"))
+@pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case.sql)
 @pytest.mark.parametrize("form", ["{} FROM t", "k, {} FROM t GROUP BY k ORDER BY k", "{} FROM t WHERE i > 100"])
-def test_exact_mode_is_duckdb(case: str, form: str, oracle: duckdb.DuckDBPyConnection, exact: Connection) -> None:
-    kind, items = case.split(" ", 1)
+def test_exact_mode_is_duckdb(case: Case, form: str, oracle: duckdb.DuckDBPyConnection, exact: Connection) -> None:
+    kind, items = case.outcome.removeprefix("within "), case.sql
     ours = exact.execute("SELECT " + form.format(items)).fetchall()
     where = f" WHERE k IN {tuple(KEYS)} " if "GROUP" in form else ""
     theirs = oracle.execute("SELECT " + form.format(items).replace("FROM t", f"FROM t{where}")).fetchall()
@@ -87,8 +88,8 @@ def test_mode_and_top_k(oracle: duckdb.DuckDBPyConnection, exact: Connection) ->
 
 def test_result_types(exact: Connection, oracle: duckdb.DuckDBPyConnection) -> None:
     """DuckDB's, but for HUGEINT and for counts of histograms."""
-    for case in cases("answered.sql"):
-        kind, items = case.split(" ", 1)
+    for case in ANSWERED:
+        kind, items = case.outcome.removeprefix("within "), case.sql
         if kind in ("map", "bins", "0", "count"):
             continue
         ours = exact.execute(f"SELECT {items} FROM t").description

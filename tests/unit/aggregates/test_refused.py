@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import dpsql
 from dpsql.errors import Error
-from tests.unit.aggregates.world import cases, catalog, table
+from tests.cases.reading import Case, refusal
+from tests.unit.aggregates.world import REFUSED, catalog, table
 
 
-@pytest.mark.parametrize("case", cases("refused.sql"))
-def test_refused(case: str) -> None:
-    code, rest = case.split(" ", 1)
-    items, way_out = rest.split(" | ")
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.sql)
+def test_refused(case: Case, golden: Callable[[Case, str], None]) -> None:
+    (way_out,) = case.more
     with dpsql.connect(catalog(), source={"t": table()}, epsilon=1) as conn:
         before = conn.budget.spent.epsilon
         with pytest.raises(Error) as refused:
-            conn.execute(f"SELECT {items} FROM t")
-        assert f"DPSQL-{code}" in str(refused.value) and way_out in str(refused.value)
+            conn.execute(f"SELECT {case.sql} FROM t")
+        golden(case, f"{refusal(refused.value)}\n{way_out}")
+        assert way_out.removeprefix("instead: ") in str(refused.value)
         assert conn.budget.spent.epsilon == before

@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 
 import dpsql.testing
-from tests.unit.aggregates.world import cases, catalog, table
+from tests.unit.aggregates.world import ANSWERED, catalog, table
 
 MORE = [
     "SUM(x, contribution_bounds_per_group => (0, 3)), COUNT(x, contribution_bounds_per_group => (0, 2))",
     "SUM(free, contribution_bounds_per_group => (-3, 1))",
     "MODE(i), APPROX_TOP_K(i, 3), HISTOGRAM(x, 4)",
 ]
-ITEMS = [case.split(" ", 1)[1] for case in cases("answered.sql")] + MORE
+ITEMS = [case.sql for case in ANSWERED] + MORE
 ROWS = table(rows=120, units=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "rows", "public"), [(2, 3, True), (2, 3, False), (1, 1, False)])
 def test_every_aggregate(groups: int, rows: int, public: bool) -> None:
     with dpsql.testing.Replayer(

@@ -108,7 +108,7 @@ def test_replay_and_exact_mode() -> None:
         "SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 3 OFFSET 1",
         "SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING n > 3 ORDER BY n DESC LIMIT 3",
         "SELECT k, AVG(x) AS m FROM t GROUP BY k ORDER BY m DESC LIMIT 3",
-        "SELECT s, COUNT(*) AS n FROM t GROUP BY s ORDER BY n DESC LIMIT 3",
+        "SELECT s, COUNT(*) AS n FROM t GROUP BY s ORDER BY n LIMIT 3",
         "SELECT COUNT(*) AS n FROM t ORDER BY n DESC LIMIT 3",
     ],
 )
@@ -116,6 +116,17 @@ def test_refused(query: str) -> None:
     asked = query.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(top_k=true, epsilon=1, delta=1e-6)", 1)
     with dpsql.connect(CATALOG, source={"t": FRAME}) as conn, pytest.raises(dpsql.Error, match="DPSQL-136"):
         conn.execute(asked)
+
+
+def test_unknown_keys_are_selected_and_their_greatest_shown() -> None:
+    """Nothing is chosen beside them: the plan is that of the query without the option."""
+    query = "SELECT s, COUNT(*) AS n FROM t GROUP BY s ORDER BY n DESC LIMIT 1"
+    asked = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({}epsilon=100, delta=0.001)"
+    with dpsql.connect(CATALOG, source={"t": FRAME}) as conn:
+        with_, without = (conn.explain(query.replace("SELECT", asked.format(o), 1)) for o in ("top_k=true, ", ""))
+        assert with_.plan.stages == without.plan.stages
+        ((_, count),) = conn.execute(query.replace("SELECT", asked.format("top_k=true, "), 1)).fetchall()
+    assert count > 0
 
 
 def test_all_groups_need_no_choice() -> None:

@@ -30,6 +30,7 @@ def source(values: list[Any], type_: pa.DataType) -> dict[str, pa.Table]:
     return {"t": pa.table({"u": list(range(len(values))), "n": pa.array(values, type_)})}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_every_integer_has_a_place(low: int, high: int) -> None:
     described, data = catalog({"type": "integer", "lower": low, "upper": high}), source(VALUES, pa.int64())

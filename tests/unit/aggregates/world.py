@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-CASES = Path(__file__).parents[2] / "cases" / "aggregates"
+from tests.cases.reading import read
+
+ANSWERED, REFUSED = read("aggregates/answered.sql"), read("aggregates/refused.sql")
 KEYS = ["a", "b", "c"]
-
-
-def cases(name: str) -> list[str]:
-    lines = (CASES / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("--")]
 
 
 def table(rows: int = 300, units: int = 12, seed: int = 7) -> pd.DataFrame:

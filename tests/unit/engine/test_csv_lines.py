@@ -115,6 +115,7 @@ FORMATS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marks", FORMATS, ids=repr)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.lists(st.sampled_from(TOKENS), max_size=60).map(b"".join), end=st.sampled_from([b"\n", b"\r\n", b"\r"]))
@@ -134,6 +135,7 @@ def test_every_line_end_in_one_file(tmp_path: Path) -> None:
     assert read(path, the(path)) == [(str(i), c) for i, c in zip(range(1, 7), "xyzuvw", strict=True)]
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(
         st.tuples(

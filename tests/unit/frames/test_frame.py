@@ -80,6 +80,7 @@ def test_describe_is_one_query_within_the_stated_epsilon() -> None:
         assert [row[0] for row in answer] == ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
 
 
+@pytest.mark.slow
 def test_every_statistic_is_answered_or_refuses_by_itself_for_free() -> None:
     for what in ("mean", "sum", "count", "median", "quantile", "var", "std", "nunique", "min", "max", "mode"):
         frame = made()
@@ -245,6 +246,7 @@ def test_what_pandas_would_show_is_not_there(name: str) -> None:
             getattr(unseen, name)
 
 
+@pytest.mark.slow
 def test_nothing_that_is_shown_depends_on_the_rows() -> None:
     def seen(frame: PrivateFrame, name: str) -> list[object]:
         plans = [
@@ -377,6 +379,7 @@ def test_several_quantiles_at_once() -> None:
     assert frame.budget.spent.epsilon == 1
 
 
+@pytest.mark.slow
 def test_what_describe_shows_is_ascending() -> None:
     """Each of the five is a choice of its own, with noise of its own: at a small ε they often cross."""
     data = pd.DataFrame({"person": range(40), "x": [float(n) for n in range(40)]})

@@ -67,6 +67,7 @@ def worlds(draw: st.DrawFn, type_: Type) -> tuple[Domain, list[Atom]]:
     return Domain(type=type_, interval=spread, nullable=null, keys=keys), [*found, *([None] if null else [])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=max(10, settings().max_examples // 8))  # for each function
 @given(data=st.data())

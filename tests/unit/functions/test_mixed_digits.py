@@ -127,6 +127,7 @@ def both() -> Any:
         yield ours, plain
 
 
+@pytest.mark.slow
 def test_no_value_stops_a_query(both: Any) -> None:
     ours, plain = both
     answered = equal = 0

@@ -161,6 +161,7 @@ MANY: list[Given] = [(1, n % 3, FAR, True) for n in range(13)] + [(None, 0, FAR,
 SPREAD: list[Given] = [(1, n, -FAR, True) for n in range(7)] + [(2, 0, 1, None)]
 
 
+@pytest.mark.slow
 @given(rows=ROWS, limit=LIMITS, shift=st.sampled_from([0, 0, 7, 20, 24]))
 @example(rows=MANY, limit=radii(3), shift=0)
 @example(rows=MANY, limit=radii(4, 13, 2), shift=0)

@@ -67,6 +67,7 @@ def profiles(many: int) -> Iterator[tuple[LimitChoice, list[int], int, int]]:
         yield choice, above, draw.randint(0, count), draw.choice((1, 1, 3))
 
 
+@pytest.mark.slow
 def test_the_choice_is_private_exactly() -> None:
     """No outcome's probability changes by more than e^ε, here 2, for any of 10,000 pairs of neighbours; and 2 is reached."""
     largest = Fraction(0)
@@ -258,6 +259,7 @@ QUESTIONS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", QUESTIONS)
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_replay(sql: str, mechanism: str) -> None:

@@ -101,7 +101,7 @@ def test_a_query_that_needs_no_bounds_chooses_none() -> None:
         for sql in ("COUNT(x)", "SUM(x)", "AVG(LEAST(GREATEST(x, 0), 5))", "COUNT(*)"):
             assert connection.explain(f"SELECT {sql} FROM t").plan.before == ()
         before = connection.explain("SELECT AVG(x), SUM(i) FROM t WHERE d BETWEEN 0 AND 1").plan.before
-        assert [column for column, _ in before] == [("t", "x")]
+        assert [first.column for first in before] == [("t", "x")]
 
 
 def test_the_budget_is_asked_for_both_before_either() -> None:
@@ -170,11 +170,11 @@ HOSTILE = [
 def votes(frame: pd.DataFrame) -> Counter[int]:
     """How many units vote for each place, in full weights."""
     with closing(open_session(catalog("votes"), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
-        ((_, ladder),) = plan_of(session, read("SELECT AVG(x) FROM t")).before
-        (stage,) = ladder.stages
+        (first,) = plan_of(session, read("SELECT AVG(x) FROM t")).before
+        (stage,) = first.plan.stages
         assert isinstance(stage.measurements[0], Choice)
         assert reaches(stage)["bounds of x"].most == FULL
-        found = run(session, stage, check(session, ladder), salt=0).totals.named["bounds of x"]
+        found = run(session, stage, check(session, first.plan), salt=0).totals.named["bounds of x"]
     return Counter({at: weight for (_, at), weight in found.items()})
 
 
@@ -196,6 +196,7 @@ def test_a_unit_is_one_vote() -> None:
         assert sorted(changed.values()) in ([FULL], [])
 
 
+@pytest.mark.slow
 def test_replay_has_the_choice_and_the_query() -> None:
     draw = np.random.default_rng(12)
     data = of_people([[HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 3)] for _ in range(12)])

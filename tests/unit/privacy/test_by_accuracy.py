@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import dpsql
+from dpsql import query
+from dpsql.testing.physical import Replayer
 
 DATASETS = itertools.count()
 
@@ -81,10 +85,12 @@ def test_explain_and_repeats_find_the_same() -> None:
         ("accuracy = (m => 1)", "COUNT(*) AS n FROM t", "how near m is cannot be told"),
         ("accuracy = (a => 1)", "AVG(x) AS a FROM t", "how near a is cannot be told"),
         (
-            "accuracy = 20, max_rows_contributed = 'auto'",
-            "COUNT(*) AS n FROM t",
-            "limits or bounds that the data choose",
+            "accuracy = 200, max_groups_contributed = 'auto'",
+            "n, COUNT(DISTINCT u) AS c FROM t GROUP BY n",
+            "when the private keys are known",
         ),
+        ("accuracy = 0.5, epsilon = 1, max_rows_contributed = 'auto'", "COUNT(*) AS n FROM t", "n is within ±"),
+        ("accuracy = 20, if_not_enough = 'more'", "COUNT(*) AS n FROM t", "if_not_enough takes"),
         ("accuracy = 0", "COUNT(*) AS n FROM t", "accuracy takes"),
         ("accuracy = 'near'", "COUNT(*) AS n FROM t", "accuracy takes"),
         ("accuracy = 20, confidence = 1", "COUNT(*) AS n FROM t", "confidence takes"),
@@ -95,3 +101,105 @@ def test_what_cannot_be_is_refused_and_free(options: str, columns: str, told: st
         with pytest.raises(dpsql.Error, match=told):
             asked(connection, options, columns)
         assert connection.budget.spent.epsilon == 0
+
+
+def owned(folder: Path, rows: int, *, accounting: str | None = None, **column: Any) -> Path:
+    """A catalog file with a source of its own, so that repeats are free; people have 1 to `rows` rows, in equal parts."""
+    sizes = np.arange(2000) % rows + 1
+    people = np.repeat(np.arange(2000), sizes)
+    pd.DataFrame({"u": people, "k": np.where(people % 2, "a", "b"), "x": 1.0}).to_csv(folder / "t.csv", index=False)
+    catalog = {
+        "dataset": f"accuracy {next(DATASETS)}",
+        "version": "1",
+        "budget": {"epsilon": 100, "delta": 1e-3},
+        **({} if accounting is None else {"accounting": accounting}),
+        "tables": {
+            "t": {
+                "source": "t.csv",
+                "unit": "u",
+                "columns": {"u": "integer", "k": {"type": "text", "keys": ["a", "b"]}, "x": {"type": "real", **column}},
+            }
+        },
+    }
+    path = folder / "catalog.yaml"
+    path.write_text(yaml.safe_dump(catalog))
+    return path
+
+
+@pytest.mark.parametrize("accounting", [None, "zcdp"])
+@pytest.mark.parametrize(
+    ("accuracy", "columns", "near"),
+    [
+        ("60", "COUNT(*) AS n FROM t", {"n": 60}),
+        ("60", "k, COUNT(*) AS n FROM t GROUP BY k", {"n": 60}),
+        ("(s => 300)", "SUM(x) AS s FROM t", {"s": 300}),
+        ("60", "k, COUNT(*) AS n FROM t GROUP BY ROLLUP(k)", {"n": 60}),
+    ],
+)
+def test_limits_that_the_data_choose_come_first(
+    tmp_path: Path, accuracy: str, columns: str, near: dict[str, float], accounting: str | None
+) -> None:
+    with dpsql.connect(owned(tmp_path, 4, accounting=accounting), epsilon=4) as connection:
+        sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = {accuracy}) {columns}"
+        most = connection.explain(sql).privacy.cost.epsilon
+        answer = connection.execute(sql)
+        spent = connection.budget.spent
+        assert all(answer.privacy.intervals[name] <= h for name, h in near.items())
+        assert answer.privacy.limits[0].chosen in ({4.0, 8.0} if "SUM" not in sql else {2.0, 4.0, 8.0})
+        if accounting is None:
+            assert spent.epsilon == pytest.approx(answer.privacy.cost.epsilon) and spent.epsilon < 0.8 * most
+        else:
+            assert spent.rho == pytest.approx(answer.privacy.cost.rho)
+        rows = answer.fetchall()
+        again = connection.execute(sql)
+        assert again.fetchall() == rows and connection.budget.spent == spent
+        assert connection.explain(sql).privacy.cost.epsilon < most  # what was chosen is known by now
+
+
+def test_what_was_chosen_is_never_drawn_again_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = owned(tmp_path, 4)
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60) COUNT(*) AS n FROM t"
+    with dpsql.connect(path, epsilon=4) as connection:
+        with monkeypatch.context() as broken:
+            broken.setattr(query, "_run_planned", lambda *_, **__: 1 / 0)
+            with pytest.raises(dpsql.Error):
+                connection.execute(sql)
+        chosen = connection.budget.spent.epsilon
+        assert chosen > 0
+    with dpsql.connect(path, epsilon=4) as connection:
+        with monkeypatch.context() as broken:
+            broken.setattr(query, "choose_limits", lambda *_: 1 / 0)
+            cost = connection.execute(sql).privacy.cost.epsilon
+        assert connection.budget.spent.epsilon == pytest.approx(chosen + cost)
+
+
+def test_where_the_chosen_limit_needs_too_much(tmp_path: Path) -> None:
+    with dpsql.connect(owned(tmp_path, 64), epsilon=1) as connection:
+        sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 20{}) COUNT(*) AS n FROM t"
+        with pytest.raises(dpsql.Error, match="was spent on the choice before it. The data chose at most"):
+            connection.execute(sql.format(""))
+        spent = connection.budget.spent.epsilon
+        with pytest.raises(dpsql.Error, match="n is within"):
+            connection.execute(sql.format(""))
+        assert connection.budget.spent.epsilon == spent
+        best = connection.execute(sql.format(", if_not_enough = 'best'"))
+        assert best.privacy.intervals["n"] > 20 and connection.budget.spent.epsilon <= 1
+
+
+def test_bounds_and_limits_and_then_the_least_epsilon(tmp_path: Path) -> None:
+    with dpsql.connect(owned(tmp_path, 4, bounds="auto", like=1), epsilon=5) as connection:
+        sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = (n => 100)) COUNT(*) AS n, AVG(x) AS a FROM t"
+        answer = connection.execute(sql)
+        assert answer.privacy.intervals["n"] <= 100 and any("bounds" in note for note in answer.privacy.notes)
+        spent = connection.budget.spent.epsilon
+        assert spent == pytest.approx(answer.privacy.cost.epsilon) and spent < 5
+        rows = answer.fetchall()
+        assert connection.execute(sql).fetchall() == rows and connection.budget.spent.epsilon == spent
+
+
+def test_replayed(tmp_path: Path) -> None:
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60, epsilon = 4) k, COUNT(*) AS n FROM t GROUP BY k"
+    with Replayer(str(owned(tmp_path, 4))) as replayer:
+        lines = replayer.replay(sql, units=lambda everybody: everybody[:6])
+        assert not [line for line in lines if not line.holds]
+        assert {name for line in lines for name in line.declared} >= {"limit on rows", "count(*)"}

@@ -29,6 +29,7 @@ def catalog(**columns: Any) -> dict[str, Any]:
     return {"dataset": "extremes", "unit": "person", **budget, "tables": {"t": table}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
 def test_bounds_of_any_size_are_answered_or_refused(lower: float, upper: float) -> None:
     cells = [-LARGEST, LARGEST, 5e-324, -0.0, float("inf"), 1.0, 0.5e-300]

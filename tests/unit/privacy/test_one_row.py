@@ -52,6 +52,7 @@ def declared(sql: str) -> float:
     return float(measured["sensitivity"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", [*ONE_ROW, *MORE_ROWS])
 def test_the_reach_by_the_form_of_the_relation(sql: str) -> None:
     assert declared(sql) == {**ONE_ROW, **MORE_ROWS}[sql]

@@ -484,6 +484,7 @@ def not_needed() -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_a_bare_install_answers_and_writes_parquet(tmp_path: Path) -> None:
     others = not_needed()
     assert others >= {"pyarrow", "polars", "sqlalchemy", "pytest", "packaging"}
@@ -491,6 +492,7 @@ def test_a_bare_install_answers_and_writes_parquet(tmp_path: Path) -> None:
     assert (tmp_path / "r.parquet").read_bytes()[:4] == b"PAR1"
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(here: Path) -> None:
     command = f"{sys.executable} -m dpsql.shell.main {HOSPITAL} -q -c 'SELECT 1; SELECT 2' | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from sqlglot import exp
@@ -13,37 +13,23 @@ from dpsql.sql.allow import ALLOWED, CHECKS, allow, listed
 from dpsql.sql.parse import parse
 from dpsql.sql.refusals import ARGUMENTS, NODES
 from dpsql.sql.statement import Statement
-
-CASES = Path(__file__).parents[2] / "cases" / "parse"
-
-
-def refused_queries() -> list[tuple[int, str]]:
-    text = (CASES / "refused_queries.sql").read_text("utf-8")
-    rows = [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("--")]
-    return [(int(code), query) for code, query in rows]
+from tests.cases.reading import Case, read, refusal
 
 
-ALLOWED_QUERIES = [
-    line
-    for line in (CASES / "allowed_queries.sql").read_text("utf-8").splitlines()
-    if line and not line.startswith("--")
-]
-
-
-@pytest.mark.parametrize(("code", "query"), refused_queries())
-def test_refused(code: int, query: str) -> None:
+@pytest.mark.parametrize("case", read("parse/refused_queries.sql"), ids=lambda case: case.sql)
+def test_refused(case: Case, golden: Callable[[Case, str], None]) -> None:
     with pytest.raises(Error) as caught:
-        allow(parse(query, [1] * query.count("?")))
+        allow(parse(case.sql, [1] * case.sql.count("?")))
     error = caught.value
-    assert error.number == code
+    golden(case, refusal(error))
     assert error.at is not None
     assert error.line is not None
     assert error.fix
 
 
-@pytest.mark.parametrize("query", ALLOWED_QUERIES)
-def test_allowed(query: str) -> None:
-    allow(parse(query))
+@pytest.mark.parametrize("case", read("parse/allowed_queries.sql"), ids=lambda case: case.sql)
+def test_allowed(case: Case) -> None:
+    allow(parse(case.sql))
 
 
 def test_every_argument_listed_exists() -> None:

@@ -75,6 +75,7 @@ def from_duckdb(sql: str) -> Any:
         return connection.execute(sql).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("condition", "wanted"), [*((c, 1) for c in FILTERED), *((c, 0) for c in NOT_FILTERED)])
 def test_inner_joins(condition: str, wanted: int) -> None:
     for joined in (f"t, parts WHERE {condition}", f"t CROSS JOIN parts WHERE {condition}"):

@@ -7,7 +7,6 @@ import sys
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy
 import pytest
@@ -20,12 +19,9 @@ from dpsql.sql.limits import CHAIN_LIMIT, INSERT_TOKEN_LIMIT, LENGTH_LIMIT, NEST
 from dpsql.sql.parse import parse
 from dpsql.sql.statement import Bounds
 from dpsql.sql.tokens import span
+from tests.cases.reading import read
 
-CASES = Path(__file__).parents[2] / "cases" / "parse"
-
-
-def lines(name: str) -> list[str]:
-    return [line for line in (CASES / name).read_text("utf-8").splitlines() if line and not line.startswith("--")]
+REFUSED = [case.sql for case in read("parse/refused_statements.sql")]
 
 
 def refusal(text: str, parameters: object = None) -> Error:
@@ -66,7 +62,7 @@ def test_kinds(text: str, kind: str) -> None:
     assert (statement.tree is not None) == (kind in ("query", "explain", "create_table_as", "insert"))
 
 
-@pytest.mark.parametrize("text", lines("refused_statements.sql"))
+@pytest.mark.parametrize("text", REFUSED)
 def test_refused_statements(text: str) -> None:
     error = refusal(text)
     assert isinstance(error, Refused)
@@ -76,7 +72,7 @@ def test_refused_statements(text: str) -> None:
 
 
 def test_the_list_of_refused_statements_is_long() -> None:
-    assert len(lines("refused_statements.sql")) > 40
+    assert len(REFUSED) > 40
 
 
 def test_names_columns_and_flags() -> None:
@@ -166,6 +162,7 @@ def test_a_message_points_at_the_token_and_quotes_nothing_else() -> None:
 # Limits
 
 
+@pytest.mark.slow
 def test_length_and_token_limits() -> None:
     parse("SELECT 1" + " " * (LENGTH_LIMIT - 8))
     assert "longer" in refusal("SELECT 1" + " " * LENGTH_LIMIT).what
@@ -494,7 +491,7 @@ def test_spans(expression: str, kind: type[exp.Expr], shown: str) -> None:
 
 def test_nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
     with caplog.at_level(logging.DEBUG):
-        for text in (*lines("refused_statements.sql"), "SELECT json_extract(x, '$[') FROM t", "SELECT 1"):
+        for text in (*REFUSED, "SELECT json_extract(x, '$[') FROM t", "SELECT 1"):
             try:
                 parse(text)
             except Error:

@@ -27,6 +27,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connect
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*LEAST, *MOST}))
 def test_how_much_a_query_may_hold(hospital: dpsql.Connection, name: str) -> None:
     found = largest(hospital, name)
@@ -61,6 +62,7 @@ def _work(connection: dpsql.Connection, sql: str) -> int:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n"),
     [("WHENs", 130), ("WHENs of a key", 130), ("sums", 40), ("averages", 40), ("FILTERs", 40), ("sums of terms", 90),
@@ -85,6 +87,7 @@ def test_a_release_that_several_names_mean_is_counted_once(hospital: dpsql.Conne
     hospital.explain(f"WITH w AS (SELECT {sums} FROM visits) {uses}")  # 50 aggregates of 24 parts, named 5 times
 
 
+@pytest.mark.slow
 def test_rows_that_are_inserted_are_no_plan(hospital: dpsql.Connection) -> None:
     hospital.execute("CREATE TABLE ids (i INTEGER)")
     rows = SIZE_LIMIT + 1
@@ -105,6 +108,7 @@ def test_values_keep_their_types_and_order(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_public_keys_are_not_worked_out_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """160 expressions over a million public keys: each key of each was gone through, for minutes. Here over 20 years, with a
     smaller limit."""
@@ -135,12 +139,14 @@ def test_a_number_of_thousands_of_digits_is_refused(hospital: dpsql.Connection, 
     assert caught.value.code == "DPSQL-100" and caught.value.line == 1
 
 
+@pytest.mark.slow
 def test_bins_are_work_in_proportion(hospital: dpsql.Connection) -> None:
     """1,000 bins took 3.6 s: each answer was made of the totals of all."""
     one, two = (_work(hospital, f"SELECT HISTOGRAM(duration, {n}) FROM visits") for n in (480, 960))
     assert two < 2.4 * one, (one, two)
 
 
+@pytest.mark.slow
 def test_bins_of_all_histograms_are_counted(hospital: dpsql.Connection) -> None:
     some = ", ".join(f"HISTOGRAM(duration, {n})" for n in (300, 301, 302))
     hospital.explain(f"SELECT {some}, HISTOGRAM(duration, 302) FROM visits")
@@ -149,6 +155,7 @@ def test_bins_of_all_histograms_are_counted(hospital: dpsql.Connection) -> None:
     assert caught.value.code == "DPSQL-138" and caught.value.line == 1
 
 
+@pytest.mark.slow
 def test_what_pairs_of_keys_make_is_worked_out_once(tmp_path: Path) -> None:
     """x·x·… over few whole numbers: each product was worked out anew wherever it was looked at, for 2 s."""
     table = {"unit": "u", "rows_per_unit": 1,

@@ -17,6 +17,8 @@ from dpsql.catalog.model import format_of
 from dpsql.errors import CatalogError, InterfaceError
 from dpsql.testing.cells import value_of
 
+pytestmark = pytest.mark.slow
+
 COLUMNS: dict[str, Any] = {
     "id": "integer",
     "price": {"type": "decimal(10, 2)", "lower": -90000, "upper": 90000},

@@ -24,6 +24,8 @@ from tests.attacks.test_unit_isolation import COMPOSITE, COMPOSITE_DATA, CROSSED
 from tests.unit.testing.test_neighbour import FORMS
 from tests.unit.testing.test_neighbour import HOPS as CHAIN
 
+pytestmark = pytest.mark.slow
+
 CATALOG: dict[str, Any] = {
     "dataset": "judged",
     "unit": "person",

@@ -22,6 +22,8 @@ from dpsql.engine.public import PublicReader
 from dpsql.engine.sources import Files
 from dpsql.testing.copies import fields, shuffled
 
+pytestmark = pytest.mark.slow
+
 CAPS = {"max_groups": 1, "max_rows": 1}
 
 
