@@ -12,7 +12,8 @@ from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort, Win
 from dpsql.plan.levels import runs
 from dpsql.plan.measurements import RowMoments, RowTotal, step_of
 from dpsql.plan.stages import NoisyStage, ReleasePlan
-from dpsql.privacy.intervals import Measured, bins_of, measured_columns
+from dpsql.privacy.intervals import bins_of
+from dpsql.privacy.measured import Measured, measured_columns
 from dpsql.privacy.running import Measured as Along
 from dpsql.privacy.running import measured_windows
 

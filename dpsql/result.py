@@ -24,7 +24,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, OverLimit, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
-from dpsql.privacy.intervals import measured_columns, noise_width
+from dpsql.privacy.measured import measured_columns, noise_width
 from dpsql.privacy.rank_error import rank_error, weighed_against
 from dpsql.privacy.running import width_of_total
 

@@ -30,7 +30,7 @@ from dpsql.accounting.ledger_chain import (
 )
 from dpsql.accounting.ledger_open import Changes, Opened, begin, ledger_exists, memory_store
 from dpsql.accounting.ledger_reckoning import Reckoning
-from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried
+from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried, stored
 from dpsql.accounting.ledger_rows import Reading, Writing, tampered
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
@@ -248,6 +248,12 @@ class Ledger:
             self._tip(reading)
             found = retried(reading, self._epoch, charge)
             return found if found is not None or not any_run else repeated(reading, self._epoch, charge)
+
+    def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
+        """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
+        with self._store.read() as reading:
+            found = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
+        return None if found is None else found[1]
 
     def answering(self, mark: str, *, analyst: str | None, metadata: str, most: int = 20) -> tuple[Before, ...]:
         """The first releases, oldest first, to this analyst and of this metadata, that say the mark of themselves. None

@@ -21,7 +21,8 @@ from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import together
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Array, Question, total
-from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
+from dpsql.privacy.calibrate import KEYS
+from dpsql.privacy.noise_grid import SELECTED_LIMIT
 from dpsql.privacy.settling import settled
 from dpsql.query import vault_run, vault_totals
 from dpsql.release import Exact, all_keys_of, answers_of, cells

@@ -9,7 +9,7 @@ from dpsql.domain.types import BOOLEAN, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.model import Args, Domains, Function, all_alike, row
 from dpsql.sql.functions.numbers import joined
-from dpsql.sql.functions.result import result
+from dpsql.sql.functions.result import never_null_domain, result
 
 
 def _type(args: Args) -> Type:
@@ -17,15 +17,7 @@ def _type(args: Args) -> Type:
     return BOOLEAN
 
 
-def _domain(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
-def _surely(call: Call, domains: Domains) -> Domain:
-    return result(call, domains, nullable=False)
-
-
-def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = _domain) -> Function:
+def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = result) -> Function:
     return row(name, doc, f"x {sign} y", 2, _type, domain, alike=all_alike, compares=True)
 
 
@@ -36,15 +28,17 @@ FUNCTIONS = (
     _row("less_equal", "<=", "Whether x is below or equal to y."),
     _row("greater", ">", "Whether x is above y."),
     _row("greater_equal", ">=", "Whether x is above or equal to y."),
-    _row("is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", _surely),
-    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", _surely),
+    _row(
+        "is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", never_null_domain
+    ),
+    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", never_null_domain),
     row(
         "between",
         "Whether low <= x and x <= high.",
         "x BETWEEN low AND high",
         3,
         _type,
-        _domain,
+        result,
         alike=all_alike,
         compares=True,
     ),
@@ -54,7 +48,7 @@ FUNCTIONS = (
         "x IN (value, …)",
         (2, None),
         _type,
-        _domain,
+        result,
         alike=all_alike,
         compares=True,
     ),

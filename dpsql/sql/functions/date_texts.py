@@ -13,18 +13,13 @@ from dpsql.sql.functions.date_parts import (
     AS_DATE,
     MOMENTS,
 )
-from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, never, row, text_constant
+from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, never, row, takes, text_constant
 from dpsql.sql.functions.moments import as_datetime
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS = tuple("January February March April May June July August September October November December".split())
-
-
-def _name_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return TEXT
 
 
 def _day_domain(names: tuple[str, ...], rule: Callable[[dt.datetime], int]) -> Callable[[Call, Domains], Domain]:
@@ -110,10 +105,20 @@ def _unknown_or_null(call: Call, domains: Domains) -> Domain:
 
 FUNCTIONS = (
     row(
-        "dayname", "The name of the day.", "DAYNAME(x)", 1, _name_type, _day_domain(DAYS, lambda t: t.isoweekday() % 7)
+        "dayname",
+        "The name of the day.",
+        "DAYNAME(x)",
+        1,
+        takes(MOMENTS, TEXT, AS_DATE),
+        _day_domain(DAYS, lambda t: t.isoweekday() % 7),
     ),
     row(
-        "monthname", "The name of the month.", "MONTHNAME(x)", 1, _name_type, _day_domain(MONTHS, lambda t: t.month - 1)
+        "monthname",
+        "The name of the month.",
+        "MONTHNAME(x)",
+        1,
+        takes(MOMENTS, TEXT, AS_DATE),
+        _day_domain(MONTHS, lambda t: t.month - 1),
     ),
     row(
         "strftime", "A date as text, by a constant format.", "STRFTIME(x, format)", 2, _strftime_type, _strftime_domain

@@ -20,7 +20,7 @@ from dpsql.sql.functions.date_parts import (
     part_type,
     the_part,
 )
-from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row, takes
 from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
@@ -195,11 +195,6 @@ def _fewest(part: str, distance: Fraction | int) -> int:
     return int(distance // (CLOCK_STEP.get(part) or SHORTEST[part] * DAY))
 
 
-def _last_day_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return DATE
-
-
 def _last_day(value: Atom, type_: Type) -> int:
     day = as_datetime(value, type_).date()
     if day.month == 12:
@@ -222,11 +217,6 @@ def _last_day_reach(call: Call, spans: Spans) -> Range | None:
     """Up to 30 days later."""
     day = in_type(spans[0], call.args[0].type, DATE)
     return type_range(DATE) if day is None else Range(day.least, day.most + 30)
-
-
-def _epoch_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return BIGINT
 
 
 def _epoch_domain(divisor: int) -> Callable[[Call, Domains], Domain]:
@@ -298,7 +288,7 @@ FUNCTIONS = (
         "The last day of the month x is in.",
         "LAST_DAY(x)",
         1,
-        _last_day_type,
+        takes(MOMENTS, DATE, AS_DATE),
         _last_day_domain,
         reach=_last_day_reach,
     ),
@@ -307,9 +297,17 @@ FUNCTIONS = (
         "Milliseconds since 1970.",
         "EPOCH_MS(x)",
         1,
-        _epoch_type,
+        takes(MOMENTS, BIGINT, AS_DATE),
         _epoch_domain(1000),
         reach=_epoch_reach(1000),
     ),
-    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1), reach=_epoch_reach(1)),
+    row(
+        "epoch_us",
+        "Microseconds since 1970.",
+        "EPOCH_US(x)",
+        1,
+        takes(MOMENTS, BIGINT, AS_DATE),
+        _epoch_domain(1),
+        reach=_epoch_reach(1),
+    ),
 )

@@ -11,15 +11,10 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Spans, row
-from dpsql.sql.functions.numbers import decimals, expect_numbers, joined, operands_fit, span_in
+from dpsql.sql.functions.model import Args, Domains, Spans, row, takes
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS, decimals, expect_numbers, joined, operands_fit, span_in
 from dpsql.sql.functions.result import converted, may_be_infinite, result
 from dpsql.sql.functions.sets import mapped
-
-
-def _quotient_type(args: Args) -> Type:
-    expect_numbers(args)
-    return REAL
 
 
 def _whole_quotient_type(args: Args) -> Type:
@@ -151,7 +146,14 @@ def _remainders(call: Call, spans: Spans) -> Range | None:
 
 
 FUNCTIONS = (
-    row("divide", "The quotient, a real number; x / 0 is infinite.", "x / y", 2, _quotient_type, _quotient_domain),
+    row(
+        "divide",
+        "The quotient, a real number; x / 0 is infinite.",
+        "x / y",
+        2,
+        takes(NUMBERS, REAL, AS_NUMBER),
+        _quotient_domain,
+    ),
     row(
         "integer_divide",
         "The quotient of integers without its fraction; NULL by zero.",

@@ -8,20 +8,17 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import EVERYTHING, Interval, interval
-from dpsql.domain.types import BOOLEAN, REAL, Kind, Type
+from dpsql.domain.types import BOOLEAN, REAL, Kind
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, expect, row
-from dpsql.sql.functions.numbers import NUMBERS
+from dpsql.sql.functions.model import Domains, Function, row, takes
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS
 from dpsql.sql.functions.result import result
 
 SLACK = Fraction(1, 2**44)  # libraries differ in the last bits of these functions
 Span = tuple[float | None, float | None]
 
 
-def _real(args: Args) -> Type:
-    for position in range(len(args)):
-        expect(args, position, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
-    return REAL
+_real = takes(NUMBERS, REAL, AS_NUMBER)
 
 
 def _end(rule: Callable[[float], float], end: Fraction | None, direction: int) -> Fraction | None:
@@ -108,11 +105,6 @@ def _constant(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=interval(3.14, 3.15), nullable=False)
 
 
-def _test(args: Args) -> Type:
-    _real(args)
-    return BOOLEAN
-
-
 def _tested(call: Call, domains: Domains) -> Domain:
     """NaN counts as NULL, but ISNAN of it is TRUE: nullable says no more than the argument does."""
     return result(call, domains)
@@ -120,11 +112,6 @@ def _tested(call: Call, domains: Domains) -> Domain:
 
 def _one(name: str, doc: str, domain: Callable[[Call, Domains], Domain], signature: str = "") -> Function:
     return row(name, doc, signature or f"{name.upper()}(x)", 1, _real, domain)
-
-
-def _real_only(args: Args) -> Type:
-    expect(args, 0, (Kind.REAL,), "Of other numbers there is nothing to do.")
-    return REAL
 
 
 def _canonical(call: Call, domains: Domains) -> Domain:
@@ -135,7 +122,7 @@ def _canonical(call: Call, domains: Domains) -> Domain:
 
 
 def _is(name: str, doc: str) -> Function:
-    return row(name, doc, f"{name.upper()}(x)", 1, _test, _tested)
+    return row(name, doc, f"{name.upper()}(x)", 1, takes(NUMBERS, BOOLEAN, AS_NUMBER), _tested)
 
 
 def _cosh(x: float) -> float:
@@ -181,7 +168,7 @@ FUNCTIONS = (
         "x, with -0.0 as 0.0 and NaN as NULL: then equal values are the same value.",
         "CANONICAL(x)",
         1,
-        _real_only,
+        takes((Kind.REAL,), REAL, "Of other numbers there is nothing to do."),
         _canonical,
     ),
     _is("isnan", "Whether x is not a number."),

@@ -127,6 +127,17 @@ def expect(args: Args, position: int, kinds: Sequence[Kind], fix: str = "") -> N
         raise TypeProblem(f"{words} is expected here, this is {args[position].type}", position, fix)
 
 
+def takes(kinds: Sequence[Kind], type_: Type, fix: str = "") -> Callable[[Args], Type]:
+    """The type of a function whose every argument is of one of these kinds."""
+
+    def checked(args: Args) -> Type:
+        for position in range(len(args)):
+            expect(args, position, kinds, fix)
+        return type_
+
+    return checked
+
+
 def constant(args: Args, position: int, what: str) -> Literal:
     """The literal at a position that must not depend on the data."""
     found = args[position]

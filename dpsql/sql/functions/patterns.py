@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dpsql.domain.facts import Domain
 from dpsql.domain.types import BOOLEAN, Kind, Type
-from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, expect, row, text_constant
+from dpsql.sql.functions.model import Args, Function, TypeProblem, expect, row, text_constant
 from dpsql.sql.functions.result import result
 
 LONGEST = 200
@@ -100,12 +98,8 @@ def _ends_escaped(pattern: str, escape: str) -> bool:
     return False
 
 
-def _domain(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
 def _like(name: str, words: str, doc: str) -> Function:
-    return row(name, doc, f"x {words} pattern [ESCAPE c]", (2, 3), _like_type, _domain)
+    return row(name, doc, f"x {words} pattern [ESCAPE c]", (2, 3), _like_type, result)
 
 
 FUNCTIONS = (
@@ -119,7 +113,7 @@ FUNCTIONS = (
         "REGEXP_MATCHES(x, pattern)",
         2,
         _regexp_type,
-        _domain,
+        result,
     ),
     row(
         "regexp_full_match",
@@ -127,6 +121,6 @@ FUNCTIONS = (
         "REGEXP_FULL_MATCH(x, pattern)",
         2,
         _regexp_type,
-        _domain,
+        result,
     ),
 )

@@ -13,7 +13,7 @@ from dpsql.domain.ranges import Range, in_type, type_range
 from dpsql.domain.types import BIGINT, REAL, TINYINT, Kind, Type, decimal
 from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.model import Args, Domains, Spans, expect, integer_constant, row
-from dpsql.sql.functions.numbers import NUMBERS, held
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS, held
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import RANGE_LIMIT, Inexact, mapped
 
@@ -31,7 +31,7 @@ def half_away(value: Fraction) -> int:
 
 
 def _number(args: Args) -> Type:
-    expect(args, 0, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+    expect(args, 0, NUMBERS, AS_NUMBER)
     return BIGINT if args[0].type.kind is Kind.NULL else args[0].type
 
 

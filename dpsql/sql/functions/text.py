@@ -9,7 +9,17 @@ from dpsql.domain.interval import Interval, interval
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, TEXT, Kind, Type
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, integer_constant, row, text_constant
+from dpsql.sql.functions.model import (
+    Args,
+    Domains,
+    Spans,
+    TypeProblem,
+    expect,
+    integer_constant,
+    row,
+    takes,
+    text_constant,
+)
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
 
@@ -18,14 +28,7 @@ AS_TEXT = "Use CAST(x AS VARCHAR) to make it text."
 
 
 def _of_texts(type_: Type) -> Callable[[Args], Type]:
-    """The type of a function whose arguments are texts."""
-
-    def checked(args: Args) -> Type:
-        for position in range(len(args)):
-            expect(args, position, (Kind.TEXT,), AS_TEXT)
-        return type_
-
-    return checked
+    return takes((Kind.TEXT,), type_, AS_TEXT)
 
 
 def _ascii(value: Atom) -> str:
@@ -100,10 +103,6 @@ def _found(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=Interval(interval(0, 0).lower, None))
 
 
-def _boolean(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
 def _replace_type(args: Args) -> Type:
     """The replacement may not be longer than what it replaces: nested, it would multiply the text."""
     expect(args, 0, (Kind.TEXT,), AS_TEXT)
@@ -143,12 +142,6 @@ JOINED_LIMIT = 32_768
 TEXTUAL = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
-def _concat_type(args: Args) -> Type:
-    for position in range(len(args)):
-        expect(args, position, TEXTUAL)
-    return TEXT
-
-
 def _pair(call: Call, domains: Domains) -> Domain:
     def rule(a: Atom, b: Atom) -> Atom:
         return _text_or_raise(a) + _text_or_raise(b)
@@ -186,13 +179,13 @@ def _trimmed(left: bool, right: bool) -> Callable[[Call, Domains], Domain]:
 
 
 FUNCTIONS = (
-    row("concat", "Both texts, one after the other.", "x || y", 2, _concat_type, _pair),
+    row("concat", "Both texts, one after the other.", "x || y", 2, takes(TEXTUAL, TEXT), _pair),
     row(
         "concat_all",
         "The texts, one after the other, NULLs passed over.",
         "CONCAT(x, …)",
         (1, None),
-        _concat_type,
+        takes(TEXTUAL, TEXT),
         _concat,
     ),
     row("lower", "The text in small letters.", "LOWER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).lower())),
@@ -225,7 +218,7 @@ FUNCTIONS = (
         "TRANSLATE(x, from, to)",
         3,
         _translate_type,
-        _boolean,
+        result,
     ),
     row(
         "split_part",
@@ -237,9 +230,9 @@ FUNCTIONS = (
     ),
     row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
     row("strlen", "The number of bytes.", "STRLEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
-    row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _of_texts(BOOLEAN), _boolean),
-    row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _of_texts(BOOLEAN), _boolean),
-    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), _boolean),
+    row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
+    row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
+    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), result),
     row(
         "strpos",
         "Where another text begins in it; 0: nowhere.",

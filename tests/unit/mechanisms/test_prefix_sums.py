@@ -100,6 +100,7 @@ def test_the_table(count: int, toeplitz: float, plain: float, tree: float) -> No
     assert min(each.growth for each in trees(count)) == pytest.approx(tree, rel=0.02)
 
 
+@pytest.mark.slow
 def test_widths_of_many_laplace_variables() -> None:
     for scales in ([1.0, 2.0], [0.3, 1.0, 5.0]):
         for level in (0.5, 0.95, 0.999):
