@@ -197,6 +197,7 @@ def test_bounds_and_limits_and_then_the_least_epsilon(tmp_path: Path) -> None:
         assert connection.execute(sql).fetchall() == rows and connection.budget.spent.epsilon == spent
 
 
+@pytest.mark.slow
 def test_replayed(tmp_path: Path) -> None:
     sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60, epsilon = 4) k, COUNT(*) AS n FROM t GROUP BY k"
     with Replayer(str(owned(tmp_path, 4))) as replayer:
