@@ -29,6 +29,7 @@ def released_along(totals: Integers, noised: Noised, add_noise: Callable[[Intege
     noisy = add_noise(measured.reshape(-1), draw).reshape(measured.shape)
     sums = running.strategy.prefixes(noisy.astype(np.float64) * _pieces(running, draw))
     whole = np.clip(np.rint(sums), -float(LIMIT), float(LIMIT)).astype(np.int64)
+    whole = np.minimum(whole, LIMIT - 1)  # two of them are less than 2^63 apart
     return in_groups(np.diff(whole, axis=1, prepend=0), running)
 
 
