@@ -130,3 +130,20 @@ def test_without_noise_nothing_is_lost() -> None:
         totals = np.array([5, -3, 10**9, 0, 0, 7, -(10**9), 1, 1, 1, 10**6, -2], dtype=np.int64)
         found = released_along(totals << 20, noised, lambda flat, draw: flat)
         assert found.tolist() == totals.tolist()
+
+
+def test_noise_beyond_all_numbers_changes_no_sign() -> None:
+    """Cumulative sums are held within 62 bits; groups' numbers are differences of them, and of two such ends 2^63 apart."""
+    from dpsql.mechanisms.prefix_sums import Toeplitz
+    from dpsql.plan.measurements import Number, One, RowTotal
+
+    noised = Noised(
+        measurement=RowTotal(name="n", piece=One(), answer=Number(real=None, whole=None)),  # type: ignore[arg-type]
+        form="plain",
+        draws=(Draw(mechanism="gaussian", shift=60),),
+        running=Running(strategy=Toeplitz(4), lengths=(4,), order=((0, (0, 1, 2, 3)),)),
+    )
+    noise = np.array([-1, 3, -3, 3], dtype=np.int64) << 45
+    found = released_along(np.zeros(4, dtype=np.int64), noised, lambda flat, draw: flat + noise)
+    sums = np.cumsum(found.astype(object)).tolist()
+    assert [s > 0 for s in sums] == [False, True, False, True] and max(map(abs, sums)) == 2**62
