@@ -9,26 +9,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
+from dpsql.dbapi.boundary import answering, boundary
 from dpsql.dbapi.connection import Amountlike, Budget, budget_of
+from dpsql.dbapi.statements import execute, explain
 from dpsql.errors import InterfaceError
-from dpsql.explanation import Explanation
-from dpsql.frames import words
-from dpsql.frames.asking import Asking, selected
+from dpsql.execution.planning import Parameters
+from dpsql.frames import sql_literals as words
+from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.column import PrivateColumn
-from dpsql.frames.describing import Bounds, Keys
 from dpsql.frames.expressions import check_answers, check_expression, pointed
 from dpsql.frames.groups import PrivateGroups
+from dpsql.frames.opaque import Unseen
 from dpsql.frames.relation import Ends, Relation
 from dpsql.frames.result import Result
 from dpsql.frames.root import Root, from_keywords, from_metadata, joined
+from dpsql.frames.schema_inference import Bounds, Keys
 from dpsql.frames.statistics import described
-from dpsql.frames.unseen import Unseen
+from dpsql.report.explanation import Explanation
 from dpsql.session import Session
-from dpsql.session_plan import Parameters
 from dpsql.sql.options import OPTIONS
-from dpsql.statements import execute, explain
 
 Expression = str | PrivateColumn
 _SHORT = {

@@ -13,8 +13,8 @@ import pytest
 
 import dpsql
 from dpsql.errors import Refused
-from dpsql.nonnegative import nearest
-from dpsql.record import release_record
+from dpsql.release.nonnegative import nearest
+from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer
 from tests.unit.test_consistent import CATALOG, rows
 

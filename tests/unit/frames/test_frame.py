@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import dpsql
-from dpsql.explanation import Explanation
 from dpsql.frames import NoisyFloat, NoisyInt, PrivateFrame, Result
+from dpsql.report.explanation import Explanation
 
 numbers = itertools.count(1)
 SENTINEL = "Zaphod-Beeblebrox"

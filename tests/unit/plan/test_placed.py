@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpsql.testing
-from dpsql import vault_sql
+from dpsql.execution import vault_sql
 from dpsql.plan.render.placed import only_placed
 from dpsql.query import check
 

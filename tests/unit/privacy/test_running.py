@@ -14,7 +14,7 @@ from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.stages import Noised, ReleasePlan
 from dpsql.privacy import along_order
-from dpsql.record import release_record
+from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer, exact
 
 DAYS = 40
