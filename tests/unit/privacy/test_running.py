@@ -116,6 +116,7 @@ def test_what_is_not(title: str, replayer: Replayer) -> None:
         assert all(one.running is None for stage in plan.stages for one in stage.noised)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
 @pytest.mark.parametrize("title", MEASURED)
 def test_the_judge(title: str, way: str, replayer: Replayer) -> None:
@@ -125,6 +126,7 @@ def test_the_judge(title: str, way: str, replayer: Replayer) -> None:
     assert max(change for line in lines for change in line.changes.values()) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["a ball in norm 2", "the reach of the totals", "a rounded-off reach"])
 def test_planted_bugs(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = f"SELECT {GAUSSIAN} {MEASURED['a count']}"
