@@ -67,6 +67,7 @@ def test_every_error_code_is_documented() -> None:
     assert not missing, "add a section to dpsql/help/errors.md"
 
 
+@pytest.mark.slow
 def test_no_error_code_is_made_up() -> None:
     text = (HERE / "errors.md").read_text(encoding="utf-8")
     source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))

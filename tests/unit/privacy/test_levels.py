@@ -173,6 +173,7 @@ def plan(select: str, described: dict[str, Any] | None = None, **options: object
 ITEMS = "COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accounting", ["approx", "zcdp"])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "auto"])
 @pytest.mark.parametrize("error", ["per cell", "per level", None])

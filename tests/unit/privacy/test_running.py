@@ -116,6 +116,7 @@ def test_what_is_not(title: str, replayer: Replayer) -> None:
         assert all(one.running is None for stage in plan.stages for one in stage.noised)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
 @pytest.mark.parametrize("title", MEASURED)
 def test_the_judge(title: str, way: str, replayer: Replayer) -> None:
