@@ -180,7 +180,7 @@ def _unquoted(argument: str) -> str:
 OWN: tuple[Own, ...] = (
     Own(names=(".tables", "\\dt"), doc="the tables of the metadata, and your own", run=_tables),
     Own(names=("\\d",), takes="[TABLE]", doc="a table's columns, with bounds and keys", run=_describe),
-    Own(names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata says", run=_schema),
+    Own(names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata declares", run=_schema),
     Own(names=(".functions", "\\df"), takes="[WORD]", doc="functions and aggregates", run=_functions),
     Own(names=(".budget", "\\b"), doc="what is spent and what is left", run=_budget),
     Own(names=(".explain", "\\explain"), takes="[SQL]", doc="what a query would cost and do; free", run=_explain),
@@ -190,7 +190,7 @@ OWN: tuple[Own, ...] = (
     Own(names=(".output", "\\o"), takes="[FILE]", doc="results into a file; without one, back here", run=_output),
     Own(names=(".read", "\\i"), takes="FILE", doc="run the statements of a file", run=_read),
     Own(names=("\\e", ".edit"), takes="[SQL]", doc="the last statement in your editor, then at the prompt", run=_edit),
-    Own(names=("\\timing", ".timer"), takes="[on|off]", doc="say how long each statement took", run=_timing),
+    Own(names=("\\timing", ".timer"), takes="[on|off]", doc="print how long each statement took", run=_timing),
     Own(names=(".help", "\\?", "\\h", "help"), takes="[TOPIC]", doc="this list, or a topic of `dpsql help`", run=_help),
     Own(names=(".quit", "\\q", ".exit", "exit", "quit"), doc="leave (also Ctrl-D)", run=_quit),
 )

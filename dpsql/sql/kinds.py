@@ -218,7 +218,9 @@ class _Shaper:
         following = self._here()
         if following is not None and following.token_type is TokenType.DOT:
             raise SqlError(
-                "a table's name stands alone", at=at(token).join(at(following)), fix="Name the table without a schema."
+                "a table's name has one part here",
+                at=at(token).join(at(following)),
+                fix="Name the table without a schema.",
             )
         return token
 
@@ -248,7 +250,7 @@ class _Shaper:
         seen: set[str] = set()
         for column in found:
             if fold(column.name) in seen:
-                raise SqlError(f"the column {column.name[:40]} stands twice", at=column.at, fix="Write it once.")
+                raise SqlError(f"the column {column.name[:40]} is given twice", at=column.at, fix="Write it once.")
             seen.add(fold(column.name))
         return tuple(found)
 
