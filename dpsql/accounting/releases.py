@@ -165,7 +165,7 @@ def as_markdown(table: Published) -> str:
     lines = [
         f"# Differentially private releases of {_common(found, 'dataset') or 'the dataset'}",
         "",
-        f"- Protected: each {unit} ({_common(found, 'neighbours') or 'one unit added or removed'}).",
+        f"- Privacy unit: {unit} ({_common(found, 'neighbours') or 'one unit added or removed'}).",
         f"- In total {_totals(table)}.",
         f"- {table.meaning}",
         f"- Data: version {_common(found, 'version') or 'not stated'}. Made with {_common(found, 'implementation')}.",

@@ -228,7 +228,7 @@ class _Shaper:
         token = self._here()
         last = token or self.tokens[-1]
         what = f"{shown(token)} is not expected here" if token else f"the statement ends too early, after {shown(last)}"
-        return SqlError(what, at=at(last), why=f"What should come is {wanted}.")
+        return SqlError(what, at=at(last), why=f"Expected is {wanted}.")
 
     def _end(self) -> None:
         if self._here() is not None:

@@ -156,7 +156,7 @@ def _check_relations(node: Node, at: Span | None) -> None:
 def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
     if fold(view) in env.views or len(env.views) >= VIEW_DEPTH:
         raise SqlError(
-            f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Mend `views:` in the metadata."
+            f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Correct `views:` in the metadata."
         )
     if fold(view) not in context.views:
         node = context.view(view, context, Env({}, (*env.views, fold(view))))

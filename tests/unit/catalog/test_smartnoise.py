@@ -125,8 +125,8 @@ def test_the_sample_file() -> None:
         ("rows: 649", "max_ids: 3", 6, "row_privacy says that a row is a unit, max_ids that a unit has 3"),
         ("rows: 649", "censor_dims: off", 6, "famsize"),
         ("upper: 25}", "upper: 25, missing_value: 20}", 8, "NULL stays NULL"),
-        ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "noise depends on the bounds"),
-        ("age: {type: int, lower: 15, upper: 25}", "age: {type: int, sensitivity: 3}", 8, "noise depends on the bounds"),
+        ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "on the bounds"),
+        ("age: {type: int, lower: 15, upper: 25}", "age: {type: int, sensitivity: 3}", 8, "on the bounds"),
     ],
 )
 def test_what_has_no_like_here_is_refused_at_its_line(old: str, new: str, line: int, what: str) -> None:
