@@ -15,7 +15,7 @@ help:
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts, size caps"
 	@echo "make hooks   run the checks before every commit and push (pre-commit)"
 	@echo "make deep    the tests with many more random cases (hours)"
-	@echo "make bench   the benchmarks"
+	@echo "make bench   the benchmarks (BENCH=peers: beside other libraries; an hour, writes benchmarks/RESULTS.md)"
 	@echo "make compiled  the SQL tests with sqlglot's compiled extra"
 	@echo "make lowest  make quick on the lowest versions of the dependencies"
 	@echo "make newest  make quick on the newest Python that is at hand (or PYTHON=…)"

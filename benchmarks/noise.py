@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from benchmarks.oracles.environment import opendp_draws
+from benchmarks._oracles.environment import opendp_draws
 from dpsql.mechanisms import lattice
 from dpsql.mechanisms.choice import Chooser, choose
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.oracles.environment import accounting_numbers, opendp_draws
+from benchmarks._oracles.environment import accounting_numbers, opendp_draws
 from dpsql.accounting.loss import epsilon_of_rho, exact, rho_of_pure
 from dpsql.mechanisms import lattice
 from dpsql.mechanisms.gaussian import curve_delta, mu_for

@@ -19,18 +19,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import log
 from pathlib import Path
 from statistics import geometric_mean
 
 import dpsql
+from benchmarks._memory import forget_peak, peak
 from benchmarks._overhead_data import HIGH, KEYS, KINDS, Data, make
 from benchmarks._vault_time import Seconds, fastest, in_vault, seconds, vault_time
 
@@ -277,18 +276,3 @@ def alone(asked: dict[str, object]) -> dict[str, float]:
             before = peak()
             taken = seconds(lambda: engine.execute(plain_query(case)).fetchnumpy())
     return asdict(Alone(wall=taken.wall, cpu=taken.cpu, before=before, peak=peak()))
-
-
-def peak() -> float:
-    """The most memory this process had since `forget_peak`, in MB. On Linux ru_maxrss would begin with its parent's."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # macOS: bytes
-    return next(int(row.split()[1]) for row in status.splitlines() if row.startswith("VmHWM:")) / 1024
-
-
-def forget_peak() -> None:
-    """What loading the modules took at its greatest is not the query's. Where it cannot be forgotten, both keep it."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

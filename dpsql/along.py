@@ -28,8 +28,8 @@ def released_along(totals: Integers, noised: Noised, add_noise: Callable[[Intege
     measured = on_noise_grid(running.strategy.measured(in_order(totals.astype(object), running)), draw)
     noisy = add_noise(measured.reshape(-1), draw).reshape(measured.shape)
     sums = running.strategy.prefixes(noisy.astype(np.float64) * _pieces(running, draw))
-    whole = np.clip(np.rint(sums), -float(LIMIT), float(LIMIT)).astype(np.int64)
-    whole = np.minimum(whole, LIMIT - 1)  # two of them are less than 2^63 apart
+    most = float(LIMIT // 2)  # so that differences fit, too
+    whole = np.clip(np.rint(sums), -most, most).astype(np.int64)
     return in_groups(np.diff(whole, axis=1, prepend=0), running)
 
 

@@ -24,7 +24,7 @@ from dpsql.plan.measurements import Measurement
 from dpsql.plan.questions import questions
 from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.error_estimate import Estimating, answered
-from dpsql.privacy.intervals import width_of
+from dpsql.privacy.measured import width_of
 from dpsql.release import Noisy
 from dpsql.session import Session
 from dpsql.stored import decode

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.ir.expr import Column, Expr
+from dpsql.errors import InternalError
 from dpsql.plan.balls import WEIGHT_BITS
-from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, rewritten
+from dpsql.plan.measurements import RowMoments
 from dpsql.plan.stages import Draw, Noised, NoisyStage
+from dpsql.privacy.levels import Family, families, is_consistent
 from dpsql.release import Noisy
 
 Reals = npt.NDArray[np.float64]
@@ -29,52 +30,38 @@ def consistent(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
     """
     found = list(released)
-    public = [i for i, stage in enumerate(stages) if stage.level is not None and stage.public_keys]
-    leaves = next((i for i in public if all(_keys(stages[j]) <= _keys(stages[i]) for j in public)), None)
-    if leaves is None or len(public) < 2:
-        return found
-    family = [stages[i] for i in public]
-    for j, noised in enumerate(stages[leaves].noised):
-        if not all(_comparable(noised, stages[leaves], j, stage) for stage in family):
-            continue
-        parts = [_leaves(stages[leaves], family, [found[i] for i in public], j, k) for k in range(len(noised.draws))]
-        units = [unit for _, unit in parts]
-        cells = _with_whole_counts(noised, [values for values, _ in parts], units)
-        for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
-            for i, stage in zip(public, family, strict=True):
-                column = _level(stages[leaves], stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
-                found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}_{k}": column})
+    for own in families(stages):
+        family, leaves = [stages[i] for i in own.at], stages[own.leaves]
+        for j, noised in enumerate(leaves.noised):
+            if not is_consistent(stages, own, j):
+                continue
+            parts = [_leaves(leaves, family, [found[i] for i in own.at], j, k) for k in range(len(noised.draws))]
+            units = [unit for _, unit in parts]
+            cells = _with_whole_counts(noised, [values for values, _ in parts], units)
+            for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
+                for i, stage in zip(own.at, family, strict=True):
+                    column = _level(leaves, stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
+                    found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}_{k}": column})
+    _nothing_is_left(stages)
     return found
+
+
+def _nothing_is_left(stages: Sequence[NoisyStage]) -> None:
+    """Every level of which nothing was drawn has been summed: a zero in its place would look like an answer."""
+    summed = {(i, j) for own in families(stages) for i in own.at for j in _consistent_in(stages, own)}
+    for i, stage in enumerate(stages):
+        for j, noised in enumerate(stage.noised):
+            if noised.draw.mechanism == "summed" and not stage.is_empty and (i, j) not in summed:
+                raise InternalError("a level of grouping sets has no parts to be the sum of")
+
+
+def _consistent_in(stages: Sequence[NoisyStage], own: Family) -> list[int]:
+    return [j for j in range(len(stages[own.leaves].noised)) if is_consistent(stages, own, j)]
 
 
 def _keys(stage: NoisyStage) -> frozenset[int]:
     assert stage.level is not None
     return frozenset(stage.level.keys)
-
-
-def _comparable(noised: Noised, leaves: NoisyStage, j: int, stage: NoisyStage) -> bool:
-    """The level measures the same pieces of the same rows, with noise. Of rows a parent is the sum of its children."""
-    if j >= len(stage.noised) or stage.noised[j].draw.mechanism not in ("laplace", "gaussian"):
-        return False
-    other = stage.noised[j]
-    what = _what(noised.measurement, leaves)
-    return what is not None and noised.form == other.form and what == _what(other.measurement, stage)
-
-
-def _what(one: Measurement, stage: NoisyStage) -> object:
-    """What is measured, in terms of the relation below the stages' own columns; None of what does not add up."""
-    exprs = {f.id: expr for f, expr in zip(stage.source.node.fields, stage.source.node.exprs, strict=True)}
-
-    def below(expr: Expr) -> Expr:
-        return exprs.get(expr.id, expr) if isinstance(expr, Column) else expr
-
-    match rewritten(one, below):
-        case RowTotal() as found:
-            return found.piece, found.needs, found.where
-        case RowMoments() as found:
-            return found.axis, found.degree, found.needs, found.where
-        case _:
-            return None
 
 
 def _leaves(
@@ -93,7 +80,7 @@ def _leaves(
     ]
     kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
     scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
-    weights = [1 / _variance(draw, unit) for draw in draws]
+    weights = [0.0 if draw.mechanism == "summed" else 1 / _variance(draw, unit) for draw in draws]
     return rounded(least_squares(scaled, kept, weights, shape)), unit
 
 

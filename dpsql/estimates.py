@@ -13,6 +13,7 @@ from dpsql.ir.nodes import Node
 from dpsql.plan.measurements import Measurement, answers, is_chosen
 from dpsql.plan.stages import Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.intervals import as_measured, branches, over_measures, source_of
+from dpsql.privacy.levels import once_consistent
 from dpsql.privacy.placements import worst_width
 
 EXAMPLE = 1000
@@ -93,7 +94,9 @@ def _made(plan: ReleasePlan, side: Node, position: int) -> Made | None:
     expr = over_measures(side.fields[position].column(), side, released)
     used = frozenset(columns_of(expr))
     noised = {
-        j: each for j, each in enumerate(stage.noised) if used & {answer.id for answer in answers(each.measurement)}
+        j: once_consistent(each)
+        for j, each in enumerate(stage.noised)
+        if used & {answer.id for answer in answers(each.measurement)}
     }
     drawn = any(draw.scale for each in noised.values() for draw in each.draws)
     if not drawn or any(is_chosen(each.measurement) for each in noised.values()):

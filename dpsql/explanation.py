@@ -13,9 +13,8 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.types import DATE, TIMESTAMP, Kind, Type
 from dpsql.errors import BudgetError
 from dpsql.estimates import Estimate
-from dpsql.interval_width import LEVEL
+from dpsql.explanation_along import told_along
 from dpsql.ir.expr import Literal
-from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.balls import FULL
 from dpsql.plan.candidates import Ends
 from dpsql.plan.dialects.literals import literal
@@ -36,7 +35,6 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.proof import described, summary, totality
 from dpsql.plan.stages import Key, Limit, LimitChoice, Noised, NoisyStage, ReleasePlan, Selection, Share
-from dpsql.privacy.running import rmse, width_of_sum
 from dpsql.result import CostReport, MeasurementReport, Privacy, cost_report, limit_value, over_name, privacy_report
 
 
@@ -240,7 +238,7 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     own = [m for m in _own(stage, privacy) if m.position is not None]
     for m, noised in zip(own, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
-        lines += [f"  {line}" for line in _along(noised, stage)]
+        lines += [f"  {line}" for line in told_along(noised, stage)]
     if own and not stage.is_empty:
         lines.append("  Each ± is about the noise alone; what limits leave out and bounds change comes on top.")
     return lines
@@ -367,6 +365,8 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     one = noised.measurement
     if is_chosen(one):
         return _choice_line(m, one, noised, stage, unit)
+    if m.mechanism == "summed":
+        return f"{m.name}: {_noise(m)}."
     what = "all groups together" if stage.keys else "it"
     norm = " (Euclidean norm)" if m.norm == 2 and stage.keys else ""
     moves = f"one {unit} changes {what} by at most {m.sensitivity:.6g}{norm}"
@@ -379,25 +379,6 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     return f"{m.name}: {moves}{_bounds(m, one, unit)}; {_noise(m)}."
 
 
-def _along(noised: Noised, stage: NoisyStage) -> list[str]:
-    """What is measured for cumulative sums, and what they gain."""
-    running, one = noised.running, noised.measurement
-    if running is None or not isinstance(one, RowTotal | UnitTotal):
-        return []
-    step, (own, plain) = float(step_of(one.piece)), rmse(stage, noised)
-    names = " and ".join(stage.keys[i].field.name or "a key" for i, _ in running.order)
-    match running.strategy:
-        case Toeplitz():
-            how = "by the square root of the matrix of all sums"
-        case Tree(arity=arity) as tree:
-            how = f"by sums of runs of {arity:,} on {tree.levels} levels"
-    width = float(width_of_sum(noised, LEVEL)) * step
-    return [
-        f"Measured for its cumulative sums along {names}, {how}: 95 % of these within ±{width:.6g}, with an RMSE of "
-        f"{own * step:.6g}; of plain groups' sums it would be {plain * step:.6g}."
-    ]
-
-
 def _together(stage: NoisyStage) -> str:
     return " in all groups together" if stage.keys else " together"
 
@@ -408,6 +389,11 @@ def _noise(report: MeasurementReport) -> str:
             return "no noise, since no unit's rows decide it"
         case "exact":
             return "exact, without noise"
+        case "summed":
+            return f"nothing is drawn here: it is the sum of its parts, 95 % within ±{report.half_width:.6g}"
+        case _ if report.agreeing:
+            agreeing = f"95 % within ±{report.half_width:.6g} once the levels agree"
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, {agreeing}"
         case _:
             return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
 

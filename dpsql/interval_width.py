@@ -12,7 +12,8 @@ from dpsql.ir.nodes import Filter, Limit, Node, Noisy, Project, SetOp, Sort, Win
 from dpsql.plan.levels import runs
 from dpsql.plan.measurements import RowMoments, RowTotal, step_of
 from dpsql.plan.stages import NoisyStage, ReleasePlan
-from dpsql.privacy.intervals import Measured, bins_of, measured_columns
+from dpsql.privacy.intervals import bins_of
+from dpsql.privacy.measured import Measured, measured_columns
 from dpsql.privacy.running import Measured as Along
 from dpsql.privacy.running import measured_windows
 
@@ -82,12 +83,8 @@ def _widest_side(node: SetOp, id_: int, measured: Measurements) -> Fraction | No
 
 
 def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Fraction | None:
-    """Levels that are made consistent (dpsql/consistent.py) keep their own noise's width, and may be rounded farther.
-
-    What becomes of a level's total is the linear estimate without bias of least variance, so its variance is at most that of
-    its own noise. Of Gaussian noise the interval is then no wider; of Laplace noise it is none wider at 95 % either, since
-    sums of Laplace variables of one variance have lighter tails there (tests/statistics/test_levels.py).
-    """
+    """Levels that are made consistent (dpsql/consistent.py) have the width of what their noise is then
+    (privacy/levels.py), and may be rounded farther."""
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr

@@ -20,6 +20,7 @@ from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
 from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.measure import measure
 from dpsql.privacy.nonnegative import with_nonnegative
 from dpsql.privacy.rules.context import Size, TrackContext
@@ -122,7 +123,7 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
         settled(stage, limits) if stage.unsettled else stage
         for stage, limits in zip(narrow.stages, chosen, strict=True)
     )
-    made = dataclasses.replace(narrow, stages=stages)
+    made = dataclasses.replace(narrow, stages=with_errors(stages))
     return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
 
 

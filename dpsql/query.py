@@ -34,6 +34,7 @@ from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import Chosen, NoisyStage, ReleasePlan
 from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import settled_plan
+from dpsql.privacy.levels import with_errors
 from dpsql.privacy.settling import settled
 from dpsql.record import release_record, released_record
 from dpsql.release import (
@@ -327,6 +328,8 @@ def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: 
         scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
+            stages[first:] = with_errors(stages[first:])
+            scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
             noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
             scratch.load(session.scratch, stages[first:], noisies[first:])
     return tuple(noisies)

@@ -139,7 +139,7 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
         yield _event(over.draw, one_number=False)
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
-        if draw.mechanism in ("none", "exact"):
+        if draw.mechanism in ("none", "summed", "exact"):
             continue
         if is_chosen(one):
             yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}

@@ -25,7 +25,7 @@ from dpsql.plan.stages import Chosen, Draw, NoisyStage, Selection
 from dpsql.plan.transport import transported
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Question, VaultColumn, total
 from dpsql.privacy.auto import scores
-from dpsql.privacy.calibrate import SELECTED_LIMIT
+from dpsql.privacy.noise_grid import SELECTED_LIMIT
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]

@@ -24,7 +24,7 @@ from dpsql.plan.measurements import (
 )
 from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, OverLimit, ReleasePlan, Stage
 from dpsql.privacy.calibrate import KEYS, half_width
-from dpsql.privacy.intervals import measured_columns, noise_width
+from dpsql.privacy.measured import measured_columns, noise_width
 from dpsql.privacy.rank_error import rank_error, weighed_against
 from dpsql.privacy.running import width_of_total
 
@@ -79,6 +79,7 @@ class MeasurementReport:
     noise; half_width: of a number's 95 % interval (a choice: of its rank). All in the user's units. A mean is measured by
     two numbers, its ends: sensitivity and scale are theirs, half_width that of the sum less the middle of the bounds.
     rows: what a unit counts at most over all groups, in rows; groups: in how many it counts as one.
+    agreeing: a level of grouping sets, whose half_width is what is left once the levels are made consistent.
     """
 
     name: str
@@ -93,6 +94,7 @@ class MeasurementReport:
     because: str = ""
     stage: int = 0
     position: int | None = None
+    agreeing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,13 +363,26 @@ def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
             width = width_of_total(noised, LEVEL) * _unit(noised)
         if isinstance(one, Choice | TopGroups):
             scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
-        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian"):
+        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian", "summed"):
             shown = measured[one.first.id]
-            width = noise_width(shown.answer, shown.draws, LEVEL)
+            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
             if noised.form == "centred":
                 unit = _unit(noised) * noised.draws[1].grid / FULL
                 reach, scale = noised.draws[1].reach * unit, noised.draws[1].steps * unit
-        yield _report(stage, one.name, draw, reach, scale, width, because=one.because, position=j)
+        elif noised.after is not None and isinstance(one, RowTotal):
+            shown = measured[one.answer.real.id]
+            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
+        yield _report(
+            stage,
+            one.name,
+            draw,
+            reach,
+            scale,
+            width,
+            because=one.because,
+            position=j,
+            agreeing=noised.after is not None,
+        )
 
 
 def _report(
@@ -380,6 +395,7 @@ def _report(
     *,
     because: str = "",
     position: int | None = None,
+    agreeing: bool = False,
 ) -> MeasurementReport:
     return MeasurementReport(
         name=name,
@@ -394,6 +410,7 @@ def _report(
         because=because,
         stage=stage.number,
         position=position,
+        agreeing=agreeing,
     )
 
 

@@ -121,6 +121,7 @@ class Session(Sealed):
             rows_in_group=rows_in_group,
             released=self.released_limits() if RELEASED in (rows, groups) else {},
             split=weights,
+            error=None if (goal := said.get("error")) is None else str(goal.value),  # type: ignore[arg-type]  # validated
             accuracy=_accuracy(said.get("accuracy")),
             confidence=_fraction(said.get("confidence"), Fraction(95, 100)) or Fraction(95, 100),
             assumed_rows=_integer(said.get("assumed_rows"), None),

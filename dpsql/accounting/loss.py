@@ -111,17 +111,6 @@ def epsilon_of_rho(rho: Fraction | float, delta: Fraction | float) -> float:
     return max(0.0, best) * _UP
 
 
-def delta_of_rho(rho: Fraction | float, epsilon: Fraction | float) -> float:
-    """The delta of a rho-zCDP mechanism at `epsilon`, tight formula, rounded up; at most 1."""
-    spent, target = _not_negative(rho), _not_negative(epsilon)
-    if spent == 0:
-        return 0.0
-    logarithm = _least(lambda gap: gap * ((1 + gap) * spent - target) - math.log(gap) - (1 + gap) * math.log1p(1 / gap))
-    if logarithm >= 0:
-        return 1.0
-    return min(1.0, math.exp(logarithm + 2.0**-40 * (1 - logarithm)))
-
-
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho whose tight epsilon at `delta` is at most `epsilon`, rounded down to a short rational
     (to 0 where no float says better).

@@ -27,23 +27,11 @@ from dpsql.errors import CatalogError, Problem
 
 __all__ = ["fingerprint", "load", "loads"]
 
-CATALOG_FIELDS = (
-    "dataset",
-    "version",
-    "unit",
-    "units",
-    "budget",
-    "per_query",
-    "max_per_query",
-    "max_delta",
-    "accounting",
-    "delta_keys",
-    "analysts",
-    "ledger",
-    "temp_folder",
-    "restricted",
-    "tables",
-    "views",
+CATALOG_FIELDS = tuple(
+    """
+    dataset version unit units budget per_query max_per_query max_delta accounting delta_keys analysts ledger
+    temp_folder restricted tables views
+    """.split()
 )
 
 

@@ -25,17 +25,7 @@ TYPES = {"int": BIGINT, "float": REAL, "string": TEXT, "boolean": BOOLEAN, "date
 # Numbers of rows are used by nobody, here as there. A unit's rows are always limited and its keys always selected by votes.
 IGNORED_OPTIONS = ("rows", "rows_exact", "sample_max_ids", "use_dpsu")
 OPTIONS = ("row_privacy", "max_ids", "censor_dims", "clamp_counts", "clamp_columns", *IGNORED_OPTIONS)
-COLUMN_FIELDS = (
-    "type",
-    "private_id",
-    "lower",
-    "upper",
-    "nullable",
-    "keys",
-    "cardinality",  # used by nobody
-    "missing_value",
-    "sensitivity",
-)
+COLUMN_FIELDS = tuple("type private_id lower upper nullable keys cardinality missing_value sensitivity".split())
 # SmartNoise reads its files by YAML 1.1, where these are booleans.
 BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 OURS = frozenset({"tables", "dataset", "budget", "unit", "per_query", "views"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Generic, Self, overload
 
 from dpsql import errors
@@ -16,7 +16,7 @@ from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
-from dpsql.engine.sealed import Sealed
+from dpsql.engine.sealed import Closing, Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.explanation import Explanation
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit
@@ -155,7 +155,7 @@ def _limit(name: str, value: int | str | None) -> AskedLimit | None:
     return None if checked is None else int(checked)
 
 
-class Connection(Sealed, Generic[Row]):
+class Connection(Sealed, Closing, Generic[Row]):
     """One analyst's way to one catalog. Connections to one dataset share its budget."""
 
     # PEP 249: the exception classes are attributes of the connection too.
@@ -303,11 +303,6 @@ class Connection(Sealed, Generic[Row]):
     def __enter__(self) -> Self:
         self._check_open()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._session.closed else "open"

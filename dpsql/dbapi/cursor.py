@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from dpsql import errors
@@ -12,7 +11,7 @@ from dpsql.boundary import answering
 from dpsql.dbapi.rows import Description, Row, RowFactory, RowMaker
 from dpsql.dbapi.served import Served
 from dpsql.engine.scratch_result import ScratchResult
-from dpsql.engine.sealed import Sealed
+from dpsql.engine.sealed import Closing, Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
 from dpsql.query import Answer
 from dpsql.session import Session
@@ -26,7 +25,7 @@ SHOWN_NAMES = 6
 Messages = list[tuple[type[Exception], Exception]]
 
 
-class Cursor(Sealed, Served, Generic[Row]):
+class Cursor(Sealed, Closing, Served, Generic[Row]):
     """PEP 249's cursor. After a query: rows, description, privacy.
 
     A SELECT is run and charged by execute(); fetching its rows, in whatever form and however often, costs nothing.
@@ -180,11 +179,6 @@ class Cursor(Sealed, Served, Generic[Row]):
     def __enter__(self) -> Self:
         self._check_open()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         loud = ", EXACT: NO NOISE, FOR TESTS ONLY" if self._session.exact else ""

@@ -29,6 +29,11 @@ def _connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=_SETTINGS)
 
 
+def keywords() -> list[str]:
+    """The words of DuckDB's grammar: as names it prints them in quotes."""
+    return [word for (word,) in _connection().execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()]
+
+
 @lru_cache(maxsize=1024)
 def printed(items: tuple[str, ...]) -> tuple[str | None, ...]:
     """SELECT items, each perhaps with a WINDOW clause, as DuckDB prints them; None for one that it cannot read.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import duckdb
@@ -13,12 +12,12 @@ from dpsql.engine.failures import first_line
 from dpsql.engine.hardening import Limits
 from dpsql.engine.interruptible import interruptible
 from dpsql.engine.reader import Reader, relation
-from dpsql.engine.sealed import Sealed
+from dpsql.engine.sealed import Closing, Sealed
 from dpsql.engine.sources import ArrowStream, Column, Source
 from dpsql.errors import SourceError
 
 
-class PublicReader(Sealed):
+class PublicReader(Sealed, Closing):
     """Reads public tables for key sets, for fan-out counts and for loading into scratch."""
 
     def __init__(self, reader: Reader) -> None:
@@ -64,14 +63,6 @@ class PublicReader(Sealed):
 
     def close(self) -> None:
         self._reader.close()
-
-    def __enter__(self) -> PublicReader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _QueryStream:

@@ -16,7 +16,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 import duckdb
@@ -27,7 +26,7 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
-from dpsql.engine.sealed import Sealed
+from dpsql.engine.sealed import Closing, Sealed
 from dpsql.engine.snapshot import snapshot
 from dpsql.engine.sources import ArrowStream, Column, Columns
 from dpsql.engine.statements import one_select
@@ -37,7 +36,7 @@ T = TypeVar("T")
 _RESULTS = "dpsql_results"
 
 
-class Scratch(Sealed):
+class Scratch(Sealed, Closing):
     """An in-memory DuckDB for post-processing. Tables live in its schema main, by the names they are loaded under."""
 
     def __init__(
@@ -121,14 +120,6 @@ class Scratch(Sealed):
         with self._statement:
             self._closed = True
             self._database.close()
-
-    def __enter__(self) -> Scratch:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _describe(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Column, ...]:

@@ -1,8 +1,9 @@
-"""Base of what holds private rows, or a way to them: it shows nothing of itself, and nothing makes a copy of it."""
+"""Bases of what holds private rows, or a way to them: it shows nothing of itself, and nothing makes a copy of it."""
 
 from __future__ import annotations
 
-from typing import NoReturn, SupportsIndex
+from types import TracebackType
+from typing import NoReturn, Protocol, Self, SupportsIndex
 
 from dpsql.errors import InterfaceError
 
@@ -21,3 +22,17 @@ class Sealed:
             code=609,
             why="It holds private rows, or a way to them.",
         )
+
+
+class Closing(Protocol):
+    """What `with` closes."""
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

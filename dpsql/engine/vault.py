@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import duckdb
@@ -21,7 +20,7 @@ from dpsql.engine.interruptible import interruptible
 from dpsql.engine.loading import load_columns, load_stream
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.reader import Reader, relation
-from dpsql.engine.sealed import Sealed
+from dpsql.engine.sealed import Closing, Sealed
 from dpsql.engine.sources import Array, ArrowStream, Column, Columns, Source
 from dpsql.engine.statements import one_select
 from dpsql.errors import ExecutionError, InterfaceError, InternalError, Interrupted
@@ -30,7 +29,7 @@ OwnerLog = Callable[[str], None]
 Described = tuple[str, str, bool]  # a column's name, its type, whether it may be NULL
 
 
-class Vault(Sealed):
+class Vault(Sealed, Closing):
     """Private tables behind one hardened connection. Runs may overlap: each has a cursor of its own."""
 
     def __init__(self, reader: Reader, owner_log: OwnerLog | None) -> None:
@@ -126,14 +125,6 @@ class Vault(Sealed):
     def close(self) -> None:
         self._closed = True
         self._reader.close()
-
-    def __enter__(self) -> Vault:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _answer(

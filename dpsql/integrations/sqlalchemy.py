@@ -17,9 +17,9 @@ from sqlalchemy.types import TypeEngine
 
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.domain.types import Kind, Type
+from dpsql.engine.printing import keywords
 from dpsql.errors import InterfaceError
 from dpsql.session import Session
-from dpsql.sql.keywords import KEYWORDS
 from dpsql.statements import columns_of
 
 _TYPES: dict[Kind, type[TypeEngine[Any]]] = {
@@ -45,7 +45,7 @@ def column_type(type_: Type) -> TypeEngine[Any]:
 class DpsqlIdentifiers(compiler.IdentifierPreparer):
     """Names are compared without case, so a name with capitals needs quotes only where SQLAlchemy must keep them."""
 
-    reserved_words = set(KEYWORDS)
+    reserved_words = set(keywords())
 
 
 class DpsqlTypes(compiler.GenericTypeCompiler):

@@ -1,6 +1,6 @@
 """The discrete Laplace distribution of scale t/per: P[X = x] = (1-a)/(1+a) * a^|x|, a = exp(-per/t).
 
-What a privacy promise rests on (`threshold`) is decided by integers; `upper_tail` and `variance` are floats, for show.
+What a privacy promise rests on (`threshold`) is decided by integers; `variance` is a float, for show.
 """
 
 from __future__ import annotations
@@ -15,16 +15,6 @@ import numpy.typing as npt
 from dpsql.mechanisms.exp_bounds import exp_minus
 
 _FIRST_BITS = 128
-
-
-def upper_tail(m: int, t: int, per: int = 1) -> float:
-    """P[X >= m], for any integer m, to float precision.
-
-    Proof. For m >= 0 the geometric series gives a^m/(1+a). For m < 0, by symmetry, P[X >= m] = 1 - P[X >= 1 - m].
-    """
-    if m < 0:
-        return 1.0 - upper_tail(1 - m, t, per)
-    return math.exp(-m * per / t) / (1.0 + math.exp(-per / t))
 
 
 def variance(t: int, per: int = 1) -> float:
@@ -46,8 +36,11 @@ def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
 
     Lemma. With distinct scales b_i the tail is P[|S| >= r] = Σ c_i·exp(-r/b_i), c_i = Π_{j≠i} b_i²/(b_i² - b_j²).
     Proof. The transform of S is Π 1/(1 + b_i²s²); partial fractions give a mixture of Laplace transforms. Equal scales are
-    spread by 0.1 %, upwards, which only widens the sum.
+    spread by 0.1 %, upwards, which only widens the sum. Of more than four that are so near, the coefficients would be past
+    the precision of floats: half_width_of_many.
     """
+    if len(scales) > 4:
+        return half_width_of_many(np.array(scales), level)
     known: list[float] = []
     for scale in sorted(scales):
         apart = scale if not known else max(scale, known[-1] * 1.001)
@@ -78,7 +71,9 @@ def half_width_of_many(scales: npt.NDArray[np.float64], level: float = 0.95) -> 
     spread = math.sqrt(2 * float((scales**2).sum()))
     squares, step = (scales / spread) ** 2, 2 * math.pi / 300
     last = 16.0
-    while last < 4096 and float(np.log1p(squares * last**2).sum()) < 26:  # φ below 5e-12
+    while (
+        last < 512 and float(np.log1p(squares * last**2).sum()) < 26
+    ):  # φ below 5e-12; else what is cut off is about φ/last
         last *= 2
     at = (np.arange(math.ceil(last / step)) + 0.5) * step
     decay = np.zeros(len(at))

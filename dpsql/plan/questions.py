@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpsql.ir.expr import Column, Expr, rewrite
-from dpsql.ir.nodes import Noisy, Project, UserTable, walk
+from dpsql.ir.nodes import Loaded, Node, Noisy, Project, UserTable, transform, walk
 from dpsql.plan.fingerprint import Canonical
 from dpsql.plan.measurements import Measurement, One, RowMoments, RowTotal, entering, rewritten
 from dpsql.plan.stages import Stage
@@ -45,7 +45,8 @@ def questions(stage: Stage) -> Questions | None:
 
     canonical = Canonical(read=frozenset())
     keys = tuple((inner(key.expr), key.values) for key in stage.keys)
-    group = canonical.of((node.input, stage.loads, node.exprs[0], keys, stage.limit, stage.bounds, stage.min_units))
+    public = tuple(map(_whole, stage.loads)), transform(node.input, _bare)
+    group = canonical.of((*public, node.exprs[0], keys, stage.limit, stage.bounds, stage.min_units))
     of = _digest(group)
 
     def digest(value: object) -> str:
@@ -59,6 +60,17 @@ def questions(stage: Stage) -> Questions | None:
         rows={j: digest(("rows", entering(one))) for j, one in ones.items()},
         every=digest(("rows", (frozenset(), None))),
     )
+
+
+def _whole(load: Node) -> Node:
+    """A public relation with all its columns: which of them the vault is handed depends on what is measured."""
+    plain = isinstance(load, Project) and load.exprs == tuple(f.column() for f in load.fields)
+    return load.input if plain and isinstance(load, Project) else load
+
+
+def _bare(node: Node) -> Node | None:
+    """Its columns are known by the relation it is loaded from."""
+    return dataclasses.replace(node, fields=()) if isinstance(node, Loaded) else None
 
 
 def counts_rows(one: Measurement) -> bool:

@@ -33,6 +33,7 @@ from dpsql.ir.expr import Column
 from dpsql.mechanisms.choice import Chooser, rho_of
 from dpsql.plan.limit_choice import dependents
 from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
+from dpsql.plan.noised import limited_in
 from dpsql.plan.stages import Chosen, Draw, Limit, LimitChoice, Noised, Stage
 from dpsql.privacy.calibrate import Accounting, Part
 
@@ -169,7 +170,7 @@ def priced(
         draw=draw,
         step=math.ceil(price(stage, choice).calm / epsilon),
         tolerated=tolerated,
-        norm=1 if along else max((one.draw.norm for one in every), default=1),
+        norm=limited_in(every),
     )
 
 

@@ -9,33 +9,29 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal as OneOf
 
 from dpsql.accounting.loss import Cost, rho_for, rho_of_gaussian, rho_of_pure
-from dpsql.errors import Refused
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.choice import Chooser, rho_of
 from dpsql.plan.balls import Norm
 from dpsql.plan.candidates import Extreme
 from dpsql.plan.measurements import (
     Choice,
-    Histogram,
     Measurement,
     RowMoments,
-    RowTotal,
     TopGroups,
-    UnitTotal,
     is_chosen,
-    most,
     shares,
 )
 from dpsql.plan.stages import Draw, Form, Noised, Running, Stage
 from dpsql.privacy import noise_grid, whole_numbers
-from dpsql.privacy.sensitivity import reaches, rounded_reach, running_reach, score_reach
+from dpsql.privacy.along_order import along, gaussian_along
+from dpsql.privacy.sensitivity import reaches, rounded_reach, score_reach
 
 Accounting = OneOf["approx", "zcdp"]
 Additive = OneOf["laplace", "gaussian"]
@@ -44,7 +40,6 @@ NINE_SIGMA = Fraction(23, 10**20)  # P[|N(0,1)| > 9] is 2.26e-19
 LATTICE_EPSILON = Fraction(1, 2**37)
 VOTE_BITS = 20
 VOTES = 1024  # a unit with more groups does not vote
-SELECTED_LIMIT = 2**20  # private keys that are released at most
 KEYS = "keys"
 TWO_ROUNDS = (Fraction(1, 5), Fraction(4, 5))  # what finds the common keys, and what then finds the rare ones
 
@@ -136,11 +131,8 @@ def calibrated(
     whole = sum((weights[part] for part in joint), Fraction(0))
     inner = {part: weights[part] / whole for part in joint}
     found, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting, runs)
-    for part, drawn in found.items():
-        if isinstance(drawn, Votes):
-            votes[part] = drawn
-        else:
-            noised[part] = drawn
+    votes |= {part: drawn for part, drawn in found.items() if isinstance(drawn, Votes)}
+    noised |= {part: drawn for part, drawn in found.items() if isinstance(drawn, Noised)}
     cost = Cost(epsilon=epsilon, delta=half + delta_keys, rho=rho + joint_rho, delta_keys=delta_keys)
     return Calibrated(noised, votes, cost, delta_keys)
 
@@ -149,29 +141,6 @@ def _is_gaussian(part: Part, stages: Sequence[Stage], additive: Additive) -> boo
     if part.position is None:
         return part.norm == 2
     return additive == "gaussian" and not is_chosen(stages[part.stage].measurements[part.position])
-
-
-def cells(one: Measurement, stage: Stage) -> int:
-    """How many totals of one draw there are over all groups: those that rounding may each move by one more."""
-    groups = stage.combinations if stage.public_keys else SELECTED_LIMIT
-    return groups * (len(one.answers) if isinstance(one, Histogram) else 1)
-
-
-def _largest(one: Measurement, form: Form, position: int) -> int:
-    """The largest piece of a total: what a row adds to it at most, or a unit, whose values are limited."""
-    match one:
-        case RowTotal(within=within) if within is not None:
-            return min(most(one.piece), within)
-        case RowTotal():
-            return most(one.piece)
-        case UnitTotal():
-            return max(abs(end) for end in one.clamp)
-        case RowMoments() if form == "ends":
-            return int((2 * one.axis.half) ** one.degree)
-        case RowMoments():
-            return int(one.axis.half**position)
-        case _:
-            return 1
 
 
 # --- pure parts -------------------------------------------------------------------------------------------------------
@@ -185,44 +154,28 @@ def _laplace(
     gives e^(Δ'/t) ≤ e^ε_i. Counts may have theirs on whole numbers (privacy/whole_numbers.py)."""
     form: Form = "ends" if isinstance(one, RowMoments) else "plain"
     reach = reaches(one, form, stage.limit, 1)
-    count, scale, fine = cells(one, stage) * len(reach), 0, None
-    tried = noise_grid.shifts(_largest(one, form, 0), reach[0])
     if running is not None:
-        running, most, count = _along(one, stage, running)
-        reach, tried = (most,), iter(range(most.bit_length() + 1))
-    for shift in tried:
-        there = rounded_reach(reach[0], count, shift, 1)
-        scale = math.ceil(Fraction(there) / share)
-        if scale < noise_grid.LAPLACE_LIMIT:
-            fine = Draw(
-                mechanism="laplace",
-                shift=shift,
-                norm=1,
-                reach=there,
-                scale=scale,
-                epsilon=share,
-                rho=rho_of_pure(share),
-            )
-            break
-    draw = fine if running is not None else whole_numbers.laplace_draw(one, stage, share, fine)
+        running, most, count = along(one, stage, running)
+        draw = _laplace_draw(most, count, range(most.bit_length() + 1), share)
+    else:
+        tried = noise_grid.shifts(noise_grid.largest(one, form, 0), reach[0])
+        fine = _laplace_draw(reach[0], noise_grid.cells(one, stage) * len(reach), tried, share)
+        draw = whole_numbers.laplace_draw(one, stage, share, fine)
     if draw is not None:
         return Noised(measurement=one, form=form, draws=(draw,) * len(reach), running=running)
-    raise out_of_range(one.name, f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
+    coarsest = Fraction(rounded_reach(reach[0], noise_grid.cells(one, stage) * len(reach), reach[0].bit_length(), 1))
+    raise noise_grid.out_of_range(one.name, f"{float(epsilon * coarsest / share / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
-def _along(one: Measurement, stage: Stage, running: Running) -> tuple[Running, int, int]:
-    """A total that is measured along an order: the grid on which the matrix is applied to it, how far one unit then moves
-    what is measured, and how many numbers that are.
-
-    The finest grid on which 2^34 rows fit in 62 bits. Totals within a ball of norm 1 are moved by Δ in norm 1, on that grid
-    by rounded_reach(Δ), and A·x by running_reach of that; when it is rounded to the noise grid, by rounded_reach again.
-    """
-    (reach,) = reaches(one, "plain", stage.limit, 1)
-    shift = next(noise_grid.shifts(_largest(one, "plain", 0), reach))
-    groups = stage.combinations
-    there = rounded_reach(reach, groups, shift, 1)
-    count = groups // running.strategy.count * running.strategy.rows
-    return dataclasses.replace(running, shift=shift), running_reach(there, running.strategy), count
+def _laplace_draw(reach: int, count: int, shifts: Iterable[int], share: Fraction) -> Draw | None:
+    """On the finest of these grids on which it fits the sampler."""
+    for shift in shifts:
+        there = rounded_reach(reach, count, shift, 1)
+        scale = math.ceil(Fraction(there) / share)
+        if scale < noise_grid.LAPLACE_LIMIT:
+            rho = rho_of_pure(share)
+            return Draw(mechanism="laplace", shift=shift, norm=1, reach=there, scale=scale, epsilon=share, rho=rho)
+    return None
 
 
 def _choice(one: Measurement, share: Fraction, stage: Stage, accounting: Accounting) -> Draw:
@@ -250,16 +203,7 @@ def _laplace_votes(share: Fraction, epsilon: Fraction) -> Votes:
         if scale < noise_grid.LAPLACE_LIMIT:
             draw = Draw(mechanism="laplace", norm=1, reach=2**bits, scale=scale, epsilon=share, rho=rho_of_pure(share))
             return Votes((draw,), (bits,))
-    raise out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
-
-
-def out_of_range(name: str, least: str) -> Refused:
-    return Refused(
-        f"ε is too small for {name}",
-        code=134,
-        why="Its noise would not fit the exact sampler.",
-        fix=f"Ask with an ε of at least {least}.",
-    )
+    raise noise_grid.out_of_range("the selection of keys", f"{float(epsilon * scale / noise_grid.LAPLACE_LIMIT):.2g}")
 
 
 def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
@@ -275,9 +219,9 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
             accounting: Accounting = "zcdp" if old.draw.mechanism == "exponential" else "approx"
             return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage, accounting),))
         case "gaussian" if old.running is not None:
-            found = _gaussian_along(one, stage, old.running, 2 * old.draw.rho)
+            found = gaussian_along(one, stage, old.running, 2 * old.draw.rho)
             if found is None:
-                raise out_of_range(one.name, "more")
+                raise noise_grid.out_of_range(one.name, "more")
             return found
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
@@ -287,7 +231,7 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
             ]
             fitting = tuple(draw for draw in draws if draw is not None)
             if len(fitting) < len(draws):
-                raise out_of_range(one.name, "more")
+                raise noise_grid.out_of_range(one.name, "more")
             return dataclasses.replace(old, measurement=one, draws=fitting)
         case _:
             return dataclasses.replace(old, measurement=one)
@@ -325,11 +269,11 @@ def _gaussians(
     rho = rho_for(epsilon, delta)
     name = _name(next(iter(weights)), stages)
     if rho <= 0:
-        raise out_of_range(name, "more")
+        raise noise_grid.out_of_range(name, "more")
     found = _with_mu(stages, weights, 2 * rho, runs, by_rho=True)
     if found is None:
         least = _least_epsilon(stages, weights, epsilon, delta, runs)
-        raise out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
+        raise noise_grid.out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
     return found, rho
 
 
@@ -338,7 +282,7 @@ def _coordinates(part: Part, stages: Sequence[Stage]) -> int:
         return VOTES * part.rounds
     stage = stages[part.stage]
     one = stage.measurements[part.position]
-    return cells(one, stage) * (one.degree + 1 if isinstance(one, RowMoments) else 1)
+    return noise_grid.cells(one, stage) * (one.degree + 1 if isinstance(one, RowMoments) else 1)
 
 
 def _is_fine(drawn: Noised | Votes) -> bool:
@@ -371,10 +315,10 @@ def _with_mu(
         stage = stages[part.stage]
         one = stage.measurements[part.position]
         if part in runs:
-            along = _gaussian_along(one, stage, runs[part], share)
-            if along is None:
+            summed = gaussian_along(one, stage, runs[part], share)
+            if summed is None:
                 return None
-            found[part] = along
+            found[part] = summed
             continue
         form: Form = "centred" if isinstance(one, RowMoments) else "plain"
         reach = reaches(one, form, stage.limit, 2)
@@ -392,24 +336,13 @@ def _gaussian(
     one: Measurement, form: Form, position: int, reach: int, stage: Stage, share: Fraction, *, by_rho: bool
 ) -> Draw | None:
     fine: Draw | None = None
-    for shift in noise_grid.shifts(_largest(one, form, position), reach):
-        there = rounded_reach(reach, cells(one, stage), shift, 2)
+    for shift in noise_grid.shifts(noise_grid.largest(one, form, position), reach):
+        there = rounded_reach(reach, noise_grid.cells(one, stage), shift, 2)
         scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
         if scale < noise_grid.GAUSSIAN_LIMIT:
             fine = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
             break
     return whole_numbers.gaussian_draw(one, stage, share, fine) if by_rho else fine
-
-
-def _gaussian_along(one: Measurement, stage: Stage, running: Running, share: Fraction) -> Noised | None:
-    running, reach, count = _along(one, stage, running)
-    for shift in range(reach.bit_length() + 1):
-        there = rounded_reach(reach, count, shift, 2)
-        scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
-        if scale < noise_grid.GAUSSIAN_LIMIT:
-            draw = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
-            return Noised(measurement=one, form="plain", draws=(draw,), running=running)
-    return None
 
 
 def _gaussian_votes(share: Fraction, rounds: int) -> Votes | None:

@@ -21,7 +21,7 @@ from dpsql.ir.expr import Call, Column, Expr, Literal
 from dpsql.mechanisms import laplace
 from dpsql.plan.answers import answers
 from dpsql.plan.stages import Noised
-from dpsql.privacy.intervals import rounding
+from dpsql.privacy.measured import rounding
 
 FAR = math.inf
 Part = tuple[str, int, int]  # a noise: its mechanism, the measurement's position, the total's

@@ -13,8 +13,7 @@ a rule. Their ends are NULL, never a guess.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,14 +21,12 @@ from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
-from dpsql.mechanisms import gaussian, laplace
-from dpsql.plan.answers import Answer, answers
 from dpsql.plan.measurements import Choice
-from dpsql.plan.stages import Draw, Noised, NoisyStage
-from dpsql.privacy.calibrate import half_width
+from dpsql.plan.stages import NoisyStage
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
+from dpsql.privacy.measured import Measured, measured_columns
 from dpsql.privacy.measuring import number
-from dpsql.privacy.running import measured_windows, width_of_total
+from dpsql.privacy.running import measured_windows
 from dpsql.sql import functions
 from dpsql.sql.bind.context import Ids
 
@@ -262,75 +259,6 @@ def _nothing(type_: Type) -> Expr:
     """NULL, in the type that the ends of a column of this type have."""
     to = type_ if type_.kind in MOMENTS else REAL
     return functions.make("try_cast", (Literal(None, NULL),), at=None, to=to)
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
-    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums."""
-
-    answer: Answer
-    draws: tuple[Draw, ...]
-    slack: int = 0
-    along: Noised | None = None
-
-    def noise(self, level: Fraction) -> Fraction:
-        """Half its interval, in the user's units."""
-        if self.along is not None:
-            return width_of_total(self.along, level) * self.answer.factors[0]
-        return noise_width(self.answer, self.draws, level)
-
-    def width(self, level: Fraction, id_: int | None = None) -> Fraction:
-        """The same; half a unit more where the column id_ is rounded to whole units."""
-        rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
-        return self.noise(level) + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
-
-
-def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
-    """Of each of the stage's columns that carries additive noise what is behind it."""
-    found: dict[int, Measured] = {}
-    slacks = {one.count.id: one.slack for one in stage.nonnegative}
-    for noised in stage.noised:
-        if noised.draw.mechanism not in ("laplace", "gaussian", "none"):
-            continue
-        for answer in answers(noised):
-            count = len(answer.factors)
-            draws = noised.draws if len(noised.draws) == count else noised.draws * count
-            along = None if noised.running is None else noised
-            found[answer.real.id] = Measured(answer, draws, along=along)
-            if answer.whole is not None:
-                found[answer.whole.id] = Measured(answer, draws, slacks.get(answer.whole.id, 0), along)
-    return found
-
-
-def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction) -> Fraction:
-    """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
-    Gaussian noise by their joint σ."""
-    return width_of(answer.factors, draws, level)
-
-
-def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:
-    """The same of Σ factor·noise."""
-    used = [(abs(factor), draw) for factor, draw in zip(factors, draws, strict=True) if factor and draw.scale]
-    if not used:
-        return Fraction(0)
-    if len(used) == 1:
-        ((factor, draw),) = used
-        return half_width(draw, float(level)) * factor
-    unit = max(factor for factor, _ in used)
-    scales = [float(factor / unit * draw.steps) for factor, draw in used]
-    if used[0][1].mechanism == "laplace":
-        return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
-    return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
-
-
-def rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
-    assert answer.whole is not None
-    type_ = answer.whole.type
-    unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**type_.scale)}.get(type_.kind, Fraction(0))
-    if unit == 0 or all(draw.mechanism == "none" for draw in draws):
-        return Fraction(0)
-    return Fraction(0) if all(factor % unit == 0 for factor in answer.factors) else unit / 2
 
 
 def over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting.loss import Cost
-from dpsql.errors import Refused
+from dpsql.errors import InternalError, Refused
 from dpsql.ir.nodes import Node
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.mechanisms.threshold import key_probability
@@ -22,6 +22,7 @@ from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
 from dpsql.privacy.auto import chosen_once, with_shares
 from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
+from dpsql.privacy.levels import divided, level_shares, with_errors
 from dpsql.privacy.over_limit import SHARE as OVER
 from dpsql.privacy.over_limit import limits_to_ask, with_over_limits
 from dpsql.privacy.running import Wanted, log_error, strategies, wanted
@@ -32,6 +33,7 @@ from dpsql.privacy.split import equal, split
 
 EXACT = Draw(mechanism="exact")
 NOTHING = Draw(mechanism="none")
+SUMMED = Draw(mechanism="summed")
 ALL_EXACT = 64
 FEW_GROUPS = 2  # up to so many groups of a unit, votes in norm 1 with Laplace noise find more keys
 
@@ -72,14 +74,22 @@ def measure(
         weights, shown = split(stages, final, drawn, settings.split)
     if over:
         weights = {part: weight * (1 - OVER) for part, weight in weights.items()}
-    weights, choosing = with_shares(stages, weights)
-    way = _choose(stages, weights, epsilon, settings, accounting, wanted(stages, final))
-    noisy = tuple(_with_noise(i, stage, way, len(selected)) for i, stage in enumerate(stages))
+    along = wanted(stages, final)
+    way, given = _choose(stages, weights, epsilon, settings, accounting, along)
+    kept, choosing = with_shares(stages, given)
+    _check_shares((*kept.values(), *choosing.values(), *([OVER] if over else [])))
+    noisy = _noisy_stages(stages, given, way)
     found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
     found = with_over_limits(found, over, epsilon * OVER)
     rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
     rho = sum((each.draw.rho for stage in found for each in stage.over), rho)
-    return found, dataclasses.replace(way.cost, rho=rho), shown
+    return found, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
+
+
+def _check_shares(shares: Sequence[Fraction]) -> None:
+    """Whoever proposes shares: what is drawn is at most what is charged, since they are parts of one whole."""
+    if min(shares) < 0 or sum(shares) > 1:
+        raise InternalError("the shares of ε are more than all of it")
 
 
 def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
@@ -123,9 +133,10 @@ def _choose(
     settings: QuerySettings,
     accounting: Accounting,
     along: Mapping[Part, Wanted],
-) -> Calibrated:
-    """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query. along:
-    totals whose cumulative sums are asked for, of which those errors count."""
+) -> tuple[Calibrated, dict[Part, Fraction]]:
+    """Laplace or Gaussian, whichever has the smaller 95 % errors (their geometric mean); once for the whole query. With the
+    shares: levels of grouping sets divide theirs as is best for the noise, or equally where that noise would not fit.
+    along: totals whose cumulative sums are asked for, of which those errors count."""
     if settings.mechanism == "gaussian" and settings.delta <= 0 and _additive(stages, weights):
         raise Refused(
             "Gaussian noise needs a δ",
@@ -138,40 +149,61 @@ def _choose(
         ways = [settings.mechanism]
     if settings.delta <= 0 or not _additive(stages, weights):
         ways = ["laplace"]
-    found: list[Calibrated] = []
+    found: list[tuple[Calibrated, dict[Part, Fraction]]] = []
     refusal: Refused | None = None
     for way in ways:
-        try:
-            runs = strategies(stages, along, way)
-            found.append(
-                calibrated(
-                    stages, weights, way, epsilon=epsilon, delta=settings.delta, accounting=accounting, runs=runs
+        for given in _divisions(stages, weights, way, settings, accounting):
+            drawn = {part: share for part, share in with_shares(stages, given)[0].items() if share}
+            try:
+                runs = strategies(stages, along, way)
+                made = calibrated(
+                    stages, drawn, way, epsilon=epsilon, delta=settings.delta, accounting=accounting, runs=runs
                 )
-            )
-        except Refused as refused:
-            refusal = refusal or refused
+            except Refused as refused:
+                refusal = refusal or refused
+                continue
+            found.append((made, given))
+            break
     if not found:
         assert refusal is not None
         raise refusal
-    return min(found, key=lambda way: _log_error(way, along))
+    return min(found, key=lambda one: _log_error(_noisy_stages(stages, one[1], one[0]), along))
+
+
+def _divisions(
+    stages: tuple[Stage, ...],
+    weights: dict[Part, Fraction],
+    way: Additive,
+    settings: QuerySettings,
+    accounting: Accounting,
+) -> list[dict[Part, Fraction]]:
+    """What the query says (split) or what is best, then as it was. Laplace noise under zcdp stays as it was: shares of ε
+    that are not equal would cost more ρ."""
+    if settings.split is not None or (way == "laplace" and accounting == "zcdp"):
+        return [weights]
+    best = divided(stages, weights, 2 if way == "laplace" else 1, settings.error or "default")
+    return [weights] if best == weights else [best, weights]
 
 
 def _additive(stages: tuple[Stage, ...], weights: Mapping[Part, Fraction]) -> bool:
     return any(p.position is not None and not is_chosen(stages[p.stage].measurements[p.position]) for p in weights)
 
 
-def _log_error(way: Calibrated, along: Mapping[Part, Wanted]) -> float:
+def _log_error(stages: Sequence[NoisyStage], along: Mapping[Part, Wanted]) -> float:
     """Of each measurement, by its first total: for moments that is the one whose error the mean inherits."""
     return math.fsum(
-        log_error(one, along[part]) if part in along else _error(one)
-        for part, one in way.noised.items()
-        if one.draw.mechanism in ("laplace", "gaussian")
+        log_error(one, along[Part(i, j)]) if Part(i, j) in along else _error(one)
+        for i, stage in enumerate(stages)
+        for j, one in enumerate(stage.noised)
+        if one.draw.mechanism in ("laplace", "gaussian", "summed")
     )
 
 
 def _error(one: Noised) -> float:
     """The logarithm of a 95 % half-width, of moments of their centred sum: of two ends of Laplace noise half their
     difference, which is a tenth wider than one of them, less half."""
+    if one.after is not None:
+        return _error(dataclasses.replace(one, draws=one.after.draws, after=None)) + math.log(one.after.ratio) / 2
     wide = [math.log(_wide(draw) * float(draw.grid)) for draw in one.draws]
     if not isinstance(one.measurement, RowMoments):
         return wide[0]
@@ -188,8 +220,19 @@ def _wide(draw: Draw) -> float:
     return float(draw.steps) * (math.log(20) if draw.mechanism == "laplace" else 1.959964)
 
 
-def _with_noise(i: int, stage: Stage, way: Calibrated, selections: int) -> NoisyStage:
-    noised = [way.noised.get(Part(i, j)) or _quiet(one, NOTHING) for j, one in enumerate(stage.measurements)]
+def _noisy_stages(
+    stages: tuple[Stage, ...], weights: Mapping[Part, Fraction], way: Calibrated
+) -> tuple[NoisyStage, ...]:
+    selections = sum(part.position is None for part in weights)
+    return with_errors([_with_noise(i, stage, way, weights, selections) for i, stage in enumerate(stages)])
+
+
+def _with_noise(i: int, stage: Stage, way: Calibrated, weights: Mapping[Part, Fraction], selections: int) -> NoisyStage:
+    """What has no share at all is the sum of its leaves."""
+    noised = [
+        way.noised.get(Part(i, j)) or (_summed(one, way) if Part(i, j) in weights else _quiet(one, NOTHING))
+        for j, one in enumerate(stage.measurements)
+    ]
     found = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
     if found is None:
         return _noisy(stage, noised)
@@ -208,6 +251,13 @@ def _noisy(stage: Stage, noised: list[Noised], selected: Sequence[Selection] = (
 def _quiet(one: Measurement, draw: Draw) -> Noised:
     form: Form = "centred" if isinstance(one, RowMoments) else "plain"
     return Noised(measurement=one, form=form, draws=(draw,) * (one.degree + 1 if isinstance(one, RowMoments) else 1))
+
+
+def _summed(one: Measurement, way: Calibrated) -> Noised:
+    """In the form that its leaves have."""
+    forms = {each.form for each in way.noised.values() if isinstance(each.measurement, RowMoments)}
+    made = _quiet(one, SUMMED)
+    return dataclasses.replace(made, form="ends") if isinstance(one, RowMoments) and "ends" in forms else made
 
 
 def selection(draw: Draw, bits: int, limit: int, delta: Fraction, min_units: int = 0) -> Selection:

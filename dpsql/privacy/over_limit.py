@@ -25,9 +25,10 @@ from dpsql.accounting.loss import rho_of_pure
 from dpsql.errors import Refused
 from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import DistinctCount, limited_by
+from dpsql.plan.noised import limited_in
 from dpsql.plan.stages import Chosen, Draw, NoisyStage, OverLimit, Stage
 from dpsql.privacy import noise_grid
-from dpsql.privacy.calibrate import Part, out_of_range
+from dpsql.privacy.calibrate import Part
 from dpsql.privacy.whole_numbers import LAPLACE_PARTS
 
 SHARE = Fraction(1, 20)  # of ε, for all that are asked
@@ -98,12 +99,11 @@ def _draw(epsilon: Fraction) -> Draw:
             return Draw(
                 mechanism="laplace", reach=1, scale=scale, parts=parts, epsilon=epsilon, rho=rho_of_pure(epsilon)
             )
-    raise out_of_range("over_limit", "more")
+    raise noise_grid.out_of_range("over_limit", "more")
 
 
 def _norm(stage: NoisyStage, of: Chosen) -> Norm:
     """In which a unit's rows are limited (`Noised.ball`): of values and of groups both norms are one."""
     if of != "rows":
         return 1
-    by_rows = (noised for noised in stage.noised if limited_by(noised.measurement) == "rows")
-    return 2 if any(noised.ball == 2 for noised in by_rows) else 1
+    return limited_in([noised for noised in stage.noised if limited_by(noised.measurement) == "rows"])

@@ -25,6 +25,7 @@ class QuerySettings:
     sums by name, in their units. Public numbers.
     nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
+    error: which mean error the levels of grouping sets make small; None: the least without a loss at any level.
     accuracy: how near numbers shall be, with this confidence; epsilon is then the most that may be spent on it. best: all of
     it is spent where it is not enough; else that is refused.
     assumed_rows: how many rows count in each group, where it is asked beforehand how near an average is.
@@ -39,6 +40,7 @@ class QuerySettings:
     rows_in_group: int | None = None
     released: Released = field(default_factory=lambda: MappingProxyType({}))
     split: Weights | None = None
+    error: OneOf["per cell", "per level"] | None = None
     accuracy: Accuracy | None = None
     confidence: Fraction = Fraction(95, 100)
     assumed_rows: int | None = None

@@ -25,7 +25,7 @@ KEYWORDS = tuple(
     SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON USING AS AND OR NOT IN IS NULL BETWEEN LIKE CASE WHEN THEN
     ELSE END DISTINCT WITH UNION ALL EXPLAIN SHOW BUDGET TABLES DESCRIBE SET CREATE TABLE INSERT INTO VALUES DROP ROLLUP
     CUBE FILTER OVER PARTITION DIFFERENTIAL_PRIVACY OPTIONS INTERVAL DATE TIMESTAMP TRUE FALSE
-    """.split()  # noqa: SIM905 - a list of fifty quoted words is not easier to read
+    """.split()
 )
 _KEY = re.compile(r"(?P<column>\w+)\"?\s*(?:=|<>|!=|\bIN\s*\((?:\s*'[^']*'\s*,)*)\s*'(?P<begun>[^']*)$", re.I)
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|DESCRIBE|DESC|TABLE|\\d|\.schema)\s+(?P<begun>\w*)$", re.I)

@@ -6,7 +6,7 @@ ONLY, ASOF): an argument that is set and not listed is refused like a node that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sqlglot import exp
@@ -250,9 +250,3 @@ CHECKS: Mapping[type[exp.Expr], tuple[Check, ...]] = MappingProxyType(
         **dict.fromkeys(_COMPARISONS, (_unchained,)),
     }
 )
-
-
-def listed() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The list, for the reference: each node's name with its arguments."""
-    for kind, arguments in sorted(ALLOWED.items(), key=lambda item: item[0].__name__):
-        yield kind.__name__, tuple(sorted(arguments))

@@ -15,46 +15,15 @@ def _all(arguments: str, classes: Iterable[type[exp.Expr]]) -> dict[type[exp.Exp
 
 
 _PAIRS = (
-    exp.CovarPop,
-    exp.CovarSamp,
-    exp.Corr,
-    exp.RegrSlope,
-    exp.RegrIntercept,
-    exp.RegrR2,
-    exp.RegrCount,
-    exp.RegrAvgx,
-    exp.RegrAvgy,
-    exp.RegrSxx,
-    exp.RegrSxy,
-    exp.RegrSyy,
-    exp.PercentileCont,
-    exp.PercentileDisc,
+    exp.CovarPop, exp.CovarSamp, exp.Corr, exp.RegrSlope, exp.RegrIntercept, exp.RegrR2, exp.RegrCount,
+    exp.RegrAvgx, exp.RegrAvgy, exp.RegrSxx, exp.RegrSxy, exp.RegrSyy, exp.PercentileCont, exp.PercentileDisc,
     exp.ApproxTopK,
-)
+)  # fmt: skip
 _SINGLE = (
-    exp.Sum,
-    exp.Avg,
-    exp.Median,
-    exp.Variance,
-    exp.VariancePop,
-    exp.Stddev,
-    exp.StddevSamp,
-    exp.StddevPop,
-    exp.CountIf,
-    exp.Mode,
-    exp.LogicalAnd,
-    exp.LogicalOr,
-    exp.AnyValue,
-    exp.ArrayAgg,
-    exp.First,
-    exp.Last,
-    exp.BitwiseAndAgg,
-    exp.BitwiseOrAgg,
-    exp.BitwiseXorAgg,
-    exp.Skewness,
-    exp.Kurtosis,
-    exp.ApproxDistinct,
-)
+    exp.Sum, exp.Avg, exp.Median, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevSamp, exp.StddevPop,
+    exp.CountIf, exp.Mode, exp.LogicalAnd, exp.LogicalOr, exp.AnyValue, exp.ArrayAgg, exp.First, exp.Last,
+    exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg, exp.Skewness, exp.Kurtosis, exp.ApproxDistinct,
+)  # fmt: skip
 AGGREGATES: Arguments = MappingProxyType(
     {
         **_all("this", _SINGLE),

@@ -19,13 +19,6 @@ _BOUNDS = "CONTRIBUTION_BOUNDS_PER_GROUP"
 _BOUNDED = ("sum", "avg", "mean", "count")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """The values of $k tokens, by k: `number_parameters` gave every occurrence its own."""
-
-    values: Mapping[int, ParameterValue]
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads literals off tokens from a place on."""

@@ -20,7 +20,6 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "COPY": _TO_FILE,
         "DEALLOCATE": "Pass parameters to execute().",
         "DELETE": "Create a table with the rows you want: CREATE TABLE t AS SELECT ….",
-        "DESC": "Write DESCRIBE table.",
         "DETACH": _OWNER,
         "EXECUTE": "Pass parameters to execute().",
         "EXPORT": _TO_FILE,

@@ -18,16 +18,9 @@ ITEM_META = "dpsql_item"  # where an item keeps its text
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET}
 _CLAUSES = {
-    TokenType.FROM,
-    TokenType.WHERE,
-    TokenType.GROUP_BY,
-    TokenType.HAVING,
-    TokenType.WINDOW,
-    TokenType.QUALIFY,
-    TokenType.ORDER_BY,
-    TokenType.LIMIT,
-    TokenType.OFFSET,
-}
+    TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.WINDOW,
+    TokenType.QUALIFY, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET,
+}  # fmt: skip
 _QUERIES = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
 
 

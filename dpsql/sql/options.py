@@ -24,6 +24,7 @@ LARGEST_WEIGHT = 10**6
 SMALLEST_SHARE, LARGEST_SHARE = Fraction(1, 10**6), Fraction(10)
 MECHANISMS = ("auto", "laplace", "gaussian")
 LIMIT_WORDS = ("auto", "released")
+GOALS = ("per cell", "per level")
 _DIGIT_LIMIT = 60
 _EXPONENT_LIMIT = 300
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?\d+/\d+", re.ASCII)
@@ -95,6 +96,10 @@ def _limit(raw: Raw) -> int | str | None:
 
 def _mechanism(raw: Raw) -> str | None:
     return fold(raw) if isinstance(raw, str) and fold(raw) in MECHANISMS else None
+
+
+def _goal(raw: Raw) -> str | None:
+    return fold(raw) if isinstance(raw, str) and fold(raw) in GOALS else None
 
 
 def _short(raw: Raw) -> str | None:
@@ -191,6 +196,13 @@ _SPECS = (
         takes="positive weights of columns of the outermost SELECT: by name, or of all that take a share of ε, in order",
         example="split = (n => 2, total => 1) or split = (2, 1)",
         check=_split,
+        settable=False,
+    ),
+    OptionSpec(
+        name="error",
+        takes="'per cell' or 'per level': which mean error ROLLUP, CUBE and GROUPING SETS make small",
+        example="error = 'per cell'",
+        check=_goal,
         settable=False,
     ),
     OptionSpec(

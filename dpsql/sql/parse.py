@@ -124,20 +124,7 @@ def _tree(text: str, tokens: list[Token], values: Mapping[int, ParameterValue]) 
 
 
 _LIKELY = "A function or a clause in it has arguments of the wrong form."
-_CLAUSES = (
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "UNION",
-    "JOIN",
-    "QUALIFY",
-    "DISTINCT",
-    "WITH",
-)
+_CLAUSES = tuple("SELECT FROM WHERE GROUP HAVING ORDER LIMIT UNION JOIN QUALIFY DISTINCT WITH".split())
 _CHECK = "Check commas, parentheses and the order of the clauses."
 
 

@@ -21,7 +21,8 @@ from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import together
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Array, Question, total
-from dpsql.privacy.calibrate import KEYS, SELECTED_LIMIT
+from dpsql.privacy.calibrate import KEYS
+from dpsql.privacy.noise_grid import SELECTED_LIMIT
 from dpsql.privacy.settling import settled
 from dpsql.query import vault_run, vault_totals
 from dpsql.release import Exact, all_keys_of, answers_of, cells
@@ -183,7 +184,7 @@ def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
     found: list[str] = []
     for j, noised in enumerate(stage.noised):
-        if noised.draw.mechanism == "none":
+        if noised.draw.mechanism in ("none", "summed"):
             continue
         twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name

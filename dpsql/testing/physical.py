@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any, NamedTuple
 
+from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
@@ -187,7 +187,7 @@ class Case:
     released: list[Noisy] = field(default_factory=list)
 
 
-class Replayer:
+class Replayer(Closing):
     """Replays many statements over sources that are opened once.
 
     prepare: what else a session needs (tables of the user's). folder: where copies are written in the sources' own format.
@@ -340,14 +340,6 @@ class Replayer:
             side.session.close()
         self._sides.clear()
         self.session.close()
-
-    def __enter__(self) -> Replayer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _with_limits(plan: ReleasePlan, salt: int) -> ReleasePlan:

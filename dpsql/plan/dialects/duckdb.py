@@ -32,25 +32,10 @@ UNIT_AGGREGATES = frozenset(
     ["count", "sum", "min", "max", "first", "last", "bool_and", "bool_or", "quantile_cont", "quantile_disc", "mode"]
 )
 UNIT_WINDOWS = frozenset(
-    [
-        "count",
-        "sum",
-        "min",
-        "max",
-        "bool_and",
-        "bool_or",
-        "row_number",
-        "rank",
-        "dense_rank",
-        "percent_rank",
-        "cume_dist",
-        "ntile",
-        "lag",
-        "lead",
-        "first_value",
-        "last_value",
-        "nth_value",
-    ]
+    """
+    count sum min max bool_and bool_or row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value
+    last_value nth_value
+    """.split()
 )
 
 

@@ -57,6 +57,9 @@ LARGEST = 2**62
 Parts = Sequence[tuple[int, Measurement]]
 
 
+NOT_ASKED = ("none", "summed")  # mechanisms of what the vault is not asked for
+
+
 @dataclass(slots=True, kw_only=True)
 class Printer:
     """kept: the rows are stored once and read twice, rather than evaluated twice (sources that are no one snapshot)."""
@@ -99,7 +102,7 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
     noised = [
         (j, n)
         for j, n in enumerate(ready.stage.noised)
-        if n.draw.mechanism != "none" and not isinstance(n.measurement, left_out)
+        if n.draw.mechanism not in NOT_ASKED and not isinstance(n.measurement, left_out)
     ]
     found: list[Question] = [_groups(printer)] if exact else []
     for norm in (1, 2):
@@ -400,7 +403,7 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
 
 def _row_parts(stage: NoisyStage) -> Parts:
     """What is measured, where all of it is totals of rows in one norm."""
-    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism != "none"]
+    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism not in NOT_ASKED]
     alike = len({n.draw.norm for _, n in drawn}) == 1
     same = all(
         isinstance(n.measurement, RowTotal | RowMoments) and limited_by(n.measurement) == "rows" for _, n in drawn

@@ -29,16 +29,7 @@ OF_FRAME = ("first_value", "last_value", "nth_value")
 # What it does not: ranks of the analyst's own order.
 RANKS = ("rank", "dense_rank", "percent_rank", "cume_dist")
 # Aggregates of one person's rows that have a window form.
-AGGREGATES = frozenset(MAKERS) - {
-    "first",
-    "last",
-    "arg_min",
-    "arg_max",
-    "median",
-    "quantile_cont",
-    "quantile_disc",
-    "mode",
-}
+AGGREGATES = frozenset(MAKERS) - set("first last arg_min arg_max median quantile_cont quantile_disc mode".split())
 
 BEGIN, HERE, END = "UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING"
 WHOLE = Frame("ROWS", (BEGIN, None), (END, None))

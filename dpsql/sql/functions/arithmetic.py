@@ -13,7 +13,7 @@ from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.ir.expr import Call
 from dpsql.sql.functions.date_arithmetic import MOMENTS, moment_domain, moved_type, shifted_range
-from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, row
 from dpsql.sql.functions.numbers import (
     added,
     expect_numbers,
@@ -170,47 +170,43 @@ def _negate_plain(call: Call, spans: Spans) -> bool:
 
 
 FUNCTIONS = (
-    Function(
-        name="negate",
-        doc="The number with its sign changed.",
-        signature="-x",
-        least=1,
-        most=1,
-        type=_negate_type,
-        domain=_negate_domain,
+    row(
+        "negate",
+        "The number with its sign changed.",
+        "-x",
+        1,
+        _negate_type,
+        _negate_domain,
         plain=_negate_plain,
         reach=_negated,
     ),
-    Function(
-        name="add",
-        doc="The sum; a date plus days; a date or timestamp plus an interval.",
-        signature="x + y",
-        least=2,
-        most=2,
-        type=_sum_type,
-        domain=_sum_domain(1),
+    row(
+        "add",
+        "The sum; a date plus days; a date or timestamp plus an interval.",
+        "x + y",
+        2,
+        _sum_type,
+        _sum_domain(1),
         plain=_plain(_added, 1),
         reach=_reach(_added, 1),
     ),
-    Function(
-        name="subtract",
-        doc="The difference; of two dates, in days.",
-        signature="x - y",
-        least=2,
-        most=2,
-        type=_difference_type,
-        domain=_sum_domain(-1),
+    row(
+        "subtract",
+        "The difference; of two dates, in days.",
+        "x - y",
+        2,
+        _difference_type,
+        _sum_domain(-1),
         plain=_plain(_subtracted, -1),
         reach=_reach(_subtracted, -1),
     ),
-    Function(
-        name="multiply",
-        doc="The product.",
-        signature="x * y",
-        least=2,
-        most=2,
-        type=multiplied,
-        domain=lambda call, domains: _exact_domain(call, domains, iv.multiply, operator.mul),
+    row(
+        "multiply",
+        "The product.",
+        "x * y",
+        2,
+        multiplied,
+        lambda call, domains: _exact_domain(call, domains, iv.multiply, operator.mul),
         plain=_plain(_multiplied, 0),
         reach=_reach(_multiplied, 0),
     ),

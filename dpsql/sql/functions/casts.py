@@ -11,7 +11,7 @@ from dpsql.domain.interval import Interval, intersect
 from dpsql.domain.ranges import DAY, Range, in_type, type_range
 from dpsql.domain.types import BOOLEAN, Kind, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, row
 from dpsql.sql.functions.moments import to_date
 from dpsql.sql.functions.numbers import expected_range, type_interval
 from dpsql.sql.functions.result import converted, result
@@ -210,26 +210,24 @@ def _try_domain(call: Call, domains: Domains) -> Domain:
 
 
 FUNCTIONS = (
-    Function(
-        name="cast",
-        doc="The value as another type; what does not convert is NULL in private rows.",
-        signature="CAST(x AS type), x::type",
-        least=1,
-        most=1,
-        type=_unchecked,
-        domain=_domain,
+    row(
+        "cast",
+        "The value as another type; what does not convert is NULL in private rows.",
+        "CAST(x AS type), x::type",
+        1,
+        _unchecked,
+        _domain,
         plain=_plain,
         reach=_reach,
         loses=_loses,
     ),
-    Function(
-        name="try_cast",
-        doc="The value as another type, NULL where it does not convert.",
-        signature="TRY_CAST(x AS type), x?::type",
-        least=1,
-        most=1,
-        type=_unchecked,
-        domain=_try_domain,
+    row(
+        "try_cast",
+        "The value as another type, NULL where it does not convert.",
+        "TRY_CAST(x AS type), x?::type",
+        1,
+        _unchecked,
+        _try_domain,
         reach=_reach,
     ),
 )

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import BOOLEAN, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, all_alike
+from dpsql.sql.functions.model import Args, Domains, Function, all_alike, row
 from dpsql.sql.functions.numbers import joined
-from dpsql.sql.functions.result import result
+from dpsql.sql.functions.result import never_null_domain, result
 
 
 def _type(args: Args) -> Type:
@@ -17,26 +17,8 @@ def _type(args: Args) -> Type:
     return BOOLEAN
 
 
-def _domain(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
-def _surely(call: Call, domains: Domains) -> Domain:
-    return result(call, domains, nullable=False)
-
-
-def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = _domain) -> Function:
-    return Function(
-        name=name,
-        doc=doc,
-        signature=f"x {sign} y",
-        least=2,
-        most=2,
-        type=_type,
-        domain=domain,
-        alike=all_alike,
-        compares=True,
-    )
+def _row(name: str, sign: str, doc: str, domain: Callable[[Call, Domains], Domain] = result) -> Function:
+    return row(name, doc, f"x {sign} y", 2, _type, domain, alike=all_alike, compares=True)
 
 
 FUNCTIONS = (
@@ -46,27 +28,27 @@ FUNCTIONS = (
     _row("less_equal", "<=", "Whether x is below or equal to y."),
     _row("greater", ">", "Whether x is above y."),
     _row("greater_equal", ">=", "Whether x is above or equal to y."),
-    _row("is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", _surely),
-    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", _surely),
-    Function(
-        name="between",
-        doc="Whether low <= x and x <= high.",
-        signature="x BETWEEN low AND high",
-        least=3,
-        most=3,
-        type=_type,
-        domain=_domain,
+    _row(
+        "is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", never_null_domain
+    ),
+    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", never_null_domain),
+    row(
+        "between",
+        "Whether low <= x and x <= high.",
+        "x BETWEEN low AND high",
+        3,
+        _type,
+        result,
         alike=all_alike,
         compares=True,
     ),
-    Function(
-        name="in",
-        doc="Whether x is one of the values.",
-        signature="x IN (value, …)",
-        least=2,
-        most=None,
-        type=_type,
-        domain=_domain,
+    row(
+        "in",
+        "Whether x is one of the values.",
+        "x IN (value, …)",
+        (2, None),
+        _type,
+        result,
         alike=all_alike,
         compares=True,
     ),

@@ -12,7 +12,7 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import DAY, Range, hull, in_type, type_range
 from dpsql.domain.types import NULL, Kind, Type
 from dpsql.ir.expr import Call, Expr, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, Spans, TypeProblem, all_alike, expect
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, all_alike, expect, row
 from dpsql.sql.functions.numbers import joined
 from dpsql.sql.functions.result import ORDERED, converted, result
 from dpsql.sql.functions.sets import Inexact, either, mapped
@@ -195,59 +195,54 @@ def _extreme_reach(low: bool) -> Callable[[Call, Spans], Range | None]:
 
 
 FUNCTIONS = (
-    Function(
-        name="case",
-        doc="The value after the first condition that holds; else the ELSE value, or NULL.",
-        signature="CASE WHEN a THEN x … [ELSE y] END, IF(a, x, y)",
-        least=2,
-        most=None,
-        type=_case_type,
-        domain=_case_domain,
+    row(
+        "case",
+        "The value after the first condition that holds; else the ELSE value, or NULL.",
+        "CASE WHEN a THEN x … [ELSE y] END, IF(a, x, y)",
+        (2, None),
+        _case_type,
+        _case_domain,
         reach=_one_of(branches),
         alike=lambda count: (branches(count),),
     ),
-    Function(
-        name="coalesce",
-        doc="The first value that is not NULL.",
-        signature="COALESCE(x, …), IFNULL(x, y)",
-        least=1,
-        most=None,
-        type=joined,
-        domain=_coalesce_domain,
+    row(
+        "coalesce",
+        "The first value that is not NULL.",
+        "COALESCE(x, …), IFNULL(x, y)",
+        (1, None),
+        joined,
+        _coalesce_domain,
         reach=_one_of(range),
         alike=all_alike,
     ),
-    Function(
-        name="nullif",
-        doc="NULL where x equals y, else x.",
-        signature="NULLIF(x, y)",
-        least=2,
-        most=2,
-        type=_nullif_type,
-        domain=_nullif_domain,
+    row(
+        "nullif",
+        "NULL where x equals y, else x.",
+        "NULLIF(x, y)",
+        2,
+        _nullif_type,
+        _nullif_domain,
         reach=_one_of(lambda count: (0,)),
         alike=all_alike,
         compares=True,
     ),
-    Function(
-        name="least",
-        doc="The smallest of the values, NULLs passed over.",
-        signature="LEAST(x, …)",
-        least=1,
-        most=None,
-        type=joined,
-        domain=_extreme(True),
+    row(
+        "least",
+        "The smallest of the values, NULLs passed over.",
+        "LEAST(x, …)",
+        (1, None),
+        joined,
+        _extreme(True),
         reach=_extreme_reach(True),
         alike=all_alike,
     ),
-    Function(
-        name="greatest",
-        doc="The largest of the values, NULLs passed over.",
-        signature="GREATEST(x, …)",
-        least=1,
-        most=None,
-        type=joined,
-        domain=_extreme(False),
+    row(
+        "greatest",
+        "The largest of the values, NULLs passed over.",
+        "GREATEST(x, …)",
+        (1, None),
+        joined,
+        _extreme(False),
         reach=_extreme_reach(False),
         alike=all_alike,
     ),

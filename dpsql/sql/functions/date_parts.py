@@ -14,12 +14,9 @@ from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.model import (
     Args,
     Domains,
-    Function,
     Spans,
     TypeProblem,
-    always,
     expect,
-    of_type,
     text_constant,
 )
 from dpsql.sql.functions.moments import as_datetime
@@ -92,31 +89,6 @@ VALUES: dict[str, Callable[[dt.datetime], int]] = {
     "isodow": lambda t: t.isoweekday(),
     "dayofyear": lambda t: t.timetuple().tm_yday,
 }
-
-
-def row(
-    name: str,
-    doc: str,
-    signature: str,
-    count: int,
-    type_: Callable[[Args], Type],
-    domain: Callable[[Call, Domains], Domain],
-    plain: Callable[[Call, Spans], bool] = always,
-    reach: Callable[[Call, Spans], Range | None] = of_type,
-    alike: tuple[int, ...] = (),
-) -> Function:
-    return Function(
-        name=name,
-        doc=doc,
-        signature=signature,
-        least=count,
-        most=count,
-        type=type_,
-        domain=domain,
-        plain=plain,
-        reach=reach,
-        alike=lambda _: (alike,) if alike else (),
-    )
 
 
 def part_of(args: Args) -> str:

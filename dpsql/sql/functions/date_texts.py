@@ -12,33 +12,14 @@ from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.date_parts import (
     AS_DATE,
     MOMENTS,
-    row,
 )
-from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, never, text_constant
+from dpsql.sql.functions.model import Args, Domains, TypeProblem, expect, never, row, takes, text_constant
 from dpsql.sql.functions.moments import as_datetime
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import Inexact, mapped
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-
-
-def _name_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return TEXT
+MONTHS = tuple("January February March April May June July August September October November December".split())
 
 
 def _day_domain(names: tuple[str, ...], rule: Callable[[dt.datetime], int]) -> Callable[[Call, Domains], Domain]:
@@ -128,7 +109,7 @@ FUNCTIONS = (
         "The name of the day.",
         "DAYNAME(x)",
         1,
-        _name_type,
+        takes(MOMENTS, TEXT, AS_DATE),
         _day_domain(DAYS, lambda t: t.isoweekday() % 7),
     ),
     row(
@@ -136,7 +117,7 @@ FUNCTIONS = (
         "The name of the month.",
         "MONTHNAME(x)",
         1,
-        _name_type,
+        takes(MOMENTS, TEXT, AS_DATE),
         _day_domain(MONTHS, lambda t: t.month - 1),
     ),
     row(

@@ -11,17 +11,8 @@ from dpsql.domain.interval import interval
 from dpsql.domain.ranges import DAY, FIRST_MOMENT, Range, in_type, type_range
 from dpsql.domain.types import BIGINT, DATE, TIMESTAMP, Type
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.date_parts import (
-    AS_DATE,
-    MOMENTS,
-    part_domain,
-    part_of,
-    part_reach,
-    part_type,
-    row,
-    the_part,
-)
-from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect
+from dpsql.sql.functions.date_parts import AS_DATE, MOMENTS, part_domain, part_of, part_reach, part_type, the_part
+from dpsql.sql.functions.model import Args, Domains, Spans, TypeProblem, expect, row, takes
 from dpsql.sql.functions.moments import as_datetime, of_date, to_date, to_datetime
 from dpsql.sql.functions.numbers import fitted
 from dpsql.sql.functions.result import result
@@ -196,11 +187,6 @@ def _fewest(part: str, distance: Fraction | int) -> int:
     return int(distance // (CLOCK_STEP.get(part) or SHORTEST[part] * DAY))
 
 
-def _last_day_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return DATE
-
-
 def _last_day(value: Atom, type_: Type) -> int:
     day = as_datetime(value, type_).date()
     if day.month == 12:
@@ -223,11 +209,6 @@ def _last_day_reach(call: Call, spans: Spans) -> Range | None:
     """Up to 30 days later."""
     day = in_type(spans[0], call.args[0].type, DATE)
     return type_range(DATE) if day is None else Range(day.least, day.most + 30)
-
-
-def _epoch_type(args: Args) -> Type:
-    expect(args, 0, MOMENTS, AS_DATE)
-    return BIGINT
 
 
 def _epoch_domain(divisor: int) -> Callable[[Call, Domains], Domain]:
@@ -278,7 +259,7 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=lambda _: ((1, 2),),
     ),
     row(
         "date_sub",
@@ -288,14 +269,14 @@ FUNCTIONS = (
         _diff_type,
         _diff_domain,
         reach=_diff_reach,
-        alike=(1, 2),
+        alike=lambda _: ((1, 2),),
     ),
     row(
         "last_day",
         "The last day of the month x is in.",
         "LAST_DAY(x)",
         1,
-        _last_day_type,
+        takes(MOMENTS, DATE, AS_DATE),
         _last_day_domain,
         reach=_last_day_reach,
     ),
@@ -304,9 +285,17 @@ FUNCTIONS = (
         "Milliseconds since 1970.",
         "EPOCH_MS(x)",
         1,
-        _epoch_type,
+        takes(MOMENTS, BIGINT, AS_DATE),
         _epoch_domain(1000),
         reach=_epoch_reach(1000),
     ),
-    row("epoch_us", "Microseconds since 1970.", "EPOCH_US(x)", 1, _epoch_type, _epoch_domain(1), reach=_epoch_reach(1)),
+    row(
+        "epoch_us",
+        "Microseconds since 1970.",
+        "EPOCH_US(x)",
+        1,
+        takes(MOMENTS, BIGINT, AS_DATE),
+        _epoch_domain(1),
+        reach=_epoch_reach(1),
+    ),
 )

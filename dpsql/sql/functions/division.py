@@ -11,15 +11,10 @@ from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, Spans
-from dpsql.sql.functions.numbers import decimals, expect_numbers, joined, operands_fit, span_in
+from dpsql.sql.functions.model import Args, Domains, Spans, row, takes
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS, decimals, expect_numbers, joined, operands_fit, span_in
 from dpsql.sql.functions.result import converted, may_be_infinite, result
 from dpsql.sql.functions.sets import mapped
-
-
-def _quotient_type(args: Args) -> Type:
-    expect_numbers(args)
-    return REAL
 
 
 def _whole_quotient_type(args: Args) -> Type:
@@ -151,34 +146,31 @@ def _remainders(call: Call, spans: Spans) -> Range | None:
 
 
 FUNCTIONS = (
-    Function(
-        name="divide",
-        doc="The quotient, a real number; x / 0 is infinite.",
-        signature="x / y",
-        least=2,
-        most=2,
-        type=_quotient_type,
-        domain=_quotient_domain,
+    row(
+        "divide",
+        "The quotient, a real number; x / 0 is infinite.",
+        "x / y",
+        2,
+        takes(NUMBERS, REAL, AS_NUMBER),
+        _quotient_domain,
     ),
-    Function(
-        name="integer_divide",
-        doc="The quotient of integers without its fraction; NULL by zero.",
-        signature="x // y",
-        least=2,
-        most=2,
-        type=_whole_quotient_type,
-        domain=_whole_quotient_domain,
+    row(
+        "integer_divide",
+        "The quotient of integers without its fraction; NULL by zero.",
+        "x // y",
+        2,
+        _whole_quotient_type,
+        _whole_quotient_domain,
         plain=_divides_well,
         reach=_whole_quotients,
     ),
-    Function(
-        name="modulo",
-        doc="The remainder, with the sign of x; NULL by zero.",
-        signature="x % y, MOD(x, y)",
-        least=2,
-        most=2,
-        type=_remainder_type,
-        domain=_remainder_domain,
+    row(
+        "modulo",
+        "The remainder, with the sign of x; NULL by zero.",
+        "x % y, MOD(x, y)",
+        2,
+        _remainder_type,
+        _remainder_domain,
         plain=_remainder_plain,
         reach=_remainders,
     ),

@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
-from dpsql.domain.facts import Domain
 from dpsql.domain.types import BOOLEAN, Kind, Type
-from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, expect
-from dpsql.sql.functions.result import result
+from dpsql.sql.functions.model import Args, Function, row, takes
+from dpsql.sql.functions.result import never_null_domain, result
 
-
-def _booleans(args: Args) -> Type:
-    for position in range(len(args)):
-        expect(args, position, (Kind.BOOLEAN,), "Compare it with something.")
-    return BOOLEAN
+_booleans = takes((Kind.BOOLEAN,), BOOLEAN, "Compare it with something.")
 
 
 def _anything(args: Args) -> Type:
     return BOOLEAN
 
 
-def _domain(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
-def _surely(call: Call, domains: Domains) -> Domain:
-    return result(call, domains, nullable=False)
-
-
 def _test(name: str, words: str, doc: str) -> Function:
-    return Function(name=name, doc=doc, signature=f"x {words}", least=1, most=1, type=_booleans, domain=_surely)
+    return row(name, doc, f"x {words}", 1, _booleans, never_null_domain)
 
 
 FUNCTIONS = (
-    Function(
-        name="and", doc="Whether all hold.", signature="a AND b", least=1, most=None, type=_booleans, domain=_domain
-    ),
-    Function(
-        name="or", doc="Whether one holds.", signature="a OR b", least=1, most=None, type=_booleans, domain=_domain
-    ),
-    Function(
-        name="not", doc="Whether it does not hold.", signature="NOT a", least=1, most=1, type=_booleans, domain=_domain
-    ),
-    Function(
-        name="is_null", doc="Whether x is NULL.", signature="x IS NULL", least=1, most=1, type=_anything, domain=_surely
-    ),
-    Function(
-        name="is_not_null",
-        doc="Whether x has a value.",
-        signature="x IS NOT NULL",
-        least=1,
-        most=1,
-        type=_anything,
-        domain=_surely,
-    ),
+    row("and", "Whether all hold.", "a AND b", (1, None), _booleans, result),
+    row("or", "Whether one holds.", "a OR b", (1, None), _booleans, result),
+    row("not", "Whether it does not hold.", "NOT a", 1, _booleans, result),
+    row("is_null", "Whether x is NULL.", "x IS NULL", 1, _anything, never_null_domain),
+    row("is_not_null", "Whether x has a value.", "x IS NOT NULL", 1, _anything, never_null_domain),
     _test("is_true", "IS TRUE", "Whether x is TRUE (FALSE for NULL)."),
     _test("is_false", "IS FALSE", "Whether x is FALSE (FALSE for NULL)."),
     _test("is_not_true", "IS NOT TRUE", "Whether x is FALSE or NULL."),

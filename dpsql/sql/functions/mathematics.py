@@ -8,20 +8,17 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import EVERYTHING, Interval, interval
-from dpsql.domain.types import BOOLEAN, REAL, Kind, Type
+from dpsql.domain.types import BOOLEAN, REAL, Kind
 from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, expect
-from dpsql.sql.functions.numbers import NUMBERS
+from dpsql.sql.functions.model import Domains, Function, row, takes
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS
 from dpsql.sql.functions.result import result
 
 SLACK = Fraction(1, 2**44)  # libraries differ in the last bits of these functions
 Span = tuple[float | None, float | None]
 
 
-def _real(args: Args) -> Type:
-    for position in range(len(args)):
-        expect(args, position, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
-    return REAL
+_real = takes(NUMBERS, REAL, AS_NUMBER)
 
 
 def _end(rule: Callable[[float], float], end: Fraction | None, direction: int) -> Fraction | None:
@@ -108,25 +105,13 @@ def _constant(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=interval(3.14, 3.15), nullable=False)
 
 
-def _test(args: Args) -> Type:
-    _real(args)
-    return BOOLEAN
-
-
 def _tested(call: Call, domains: Domains) -> Domain:
     """NaN counts as NULL, but ISNAN of it is TRUE: nullable says no more than the argument does."""
     return result(call, domains)
 
 
 def _one(name: str, doc: str, domain: Callable[[Call, Domains], Domain], signature: str = "") -> Function:
-    return Function(
-        name=name, doc=doc, signature=signature or f"{name.upper()}(x)", least=1, most=1, type=_real, domain=domain
-    )
-
-
-def _real_only(args: Args) -> Type:
-    expect(args, 0, (Kind.REAL,), "Of other numbers there is nothing to do.")
-    return REAL
+    return row(name, doc, signature or f"{name.upper()}(x)", 1, _real, domain)
 
 
 def _canonical(call: Call, domains: Domains) -> Domain:
@@ -137,7 +122,7 @@ def _canonical(call: Call, domains: Domains) -> Domain:
 
 
 def _is(name: str, doc: str) -> Function:
-    return Function(name=name, doc=doc, signature=f"{name.upper()}(x)", least=1, most=1, type=_test, domain=_tested)
+    return row(name, doc, f"{name.upper()}(x)", 1, takes(NUMBERS, BOOLEAN, AS_NUMBER), _tested)
 
 
 def _cosh(x: float) -> float:
@@ -162,24 +147,8 @@ FUNCTIONS = (
     _one("ln", "The natural logarithm; NULL below zero.", _rising(math.log, (0, None))),
     _one("log10", "The logarithm to base 10.", _rising(math.log10, (0, None)), "LOG10(x), LOG(x)"),
     _one("log2", "The logarithm to base 2.", _rising(math.log2, (0, None))),
-    Function(
-        name="log",
-        doc="The logarithm of x to a base.",
-        signature="LOG(base, x)",
-        least=2,
-        most=2,
-        type=_real,
-        domain=_log,
-    ),
-    Function(
-        name="power",
-        doc="x to the power y.",
-        signature="POWER(x, y), POW(x, y), x ^ y, x ** y",
-        least=2,
-        most=2,
-        type=_real,
-        domain=_power,
-    ),
+    row("log", "The logarithm of x to a base.", "LOG(base, x)", 2, _real, _log),
+    row("power", "x to the power y.", "POWER(x, y), POW(x, y), x ^ y, x ** y", 2, _real, _power),
     _one("sin", "The sine.", _within(-1, 1)),
     _one("cos", "The cosine.", _within(-1, 1)),
     _one("tan", "The tangent.", _within(None, None)),
@@ -187,29 +156,20 @@ FUNCTIONS = (
     _one("asin", "The arc sine; NULL beyond 1.", _within(-1.5708, 1.5708, (-1, 1))),
     _one("acos", "The arc cosine; NULL beyond 1.", _within(0, 3.1416, (-1, 1))),
     _one("atan", "The arc tangent.", _rising(math.atan, reach=(-1.5708, 1.5708))),
-    Function(
-        name="atan2",
-        doc="The angle of the point (x, y).",
-        signature="ATAN2(y, x)",
-        least=2,
-        most=2,
-        type=_real,
-        domain=_within(-3.1416, 3.1416),
-    ),
+    row("atan2", "The angle of the point (x, y).", "ATAN2(y, x)", 2, _real, _within(-3.1416, 3.1416)),
     _one("sinh", "The hyperbolic sine.", _rising(math.sinh)),
     _one("cosh", "The hyperbolic cosine.", _even_rise),
     _one("tanh", "The hyperbolic tangent.", _rising(math.tanh, reach=(-1, 1))),
     _one("degrees", "Radians to degrees.", _rising(math.degrees)),
     _one("radians", "Degrees to radians.", _rising(math.radians)),
-    Function(name="pi", doc="π.", signature="PI()", least=0, most=0, type=_real, domain=_constant),
-    Function(
-        name="canonical",
-        doc="x, with -0.0 as 0.0 and NaN as NULL: then equal values are the same value.",
-        signature="CANONICAL(x)",
-        least=1,
-        most=1,
-        type=_real_only,
-        domain=_canonical,
+    row("pi", "π.", "PI()", 0, _real, _constant),
+    row(
+        "canonical",
+        "x, with -0.0 as 0.0 and NaN as NULL: then equal values are the same value.",
+        "CANONICAL(x)",
+        1,
+        takes((Kind.REAL,), REAL, "Of other numbers there is nothing to do."),
+        _canonical,
     ),
     _is("isnan", "Whether x is not a number."),
     _is("isinf", "Whether x is infinite."),

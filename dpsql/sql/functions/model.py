@@ -76,6 +76,37 @@ class Function:
     loses: Callable[[Call, Domains], bool] | None = None
 
 
+def row(
+    name: str,
+    doc: str,
+    signature: str,
+    count: int | tuple[int, int | None],
+    type_: Callable[[Args], Type],
+    domain: Callable[[Call, Domains], Domain],
+    plain: Callable[[Call, Spans], bool] = always,
+    reach: Callable[[Call, Spans], Range | None] = of_type,
+    alike: Callable[[int], tuple[tuple[int, ...], ...]] = no_groups,
+    compares: bool = False,
+    loses: Callable[[Call, Domains], bool] | None = None,
+) -> Function:
+    """count: of arguments, or the least and the most (None: any number)."""
+    least, most = (count, count) if isinstance(count, int) else count
+    return Function(
+        name=name,
+        doc=doc,
+        signature=signature,
+        least=least,
+        most=most,
+        type=type_,
+        domain=domain,
+        plain=plain,
+        reach=reach,
+        alike=alike,
+        compares=compares,
+        loses=loses,
+    )
+
+
 CHECKED = "checked_"
 
 
@@ -94,6 +125,17 @@ def expect(args: Args, position: int, kinds: Sequence[Kind], fix: str = "") -> N
     if kind not in (*kinds, Kind.NULL, Kind.ANY):
         words = " or ".join(k.value for k in kinds)
         raise TypeProblem(f"{words} is expected here, this is {args[position].type}", position, fix)
+
+
+def takes(kinds: Sequence[Kind], type_: Type, fix: str = "") -> Callable[[Args], Type]:
+    """The type of a function whose every argument is of one of these kinds."""
+
+    def checked(args: Args) -> Type:
+        for position in range(len(args)):
+            expect(args, position, kinds, fix)
+        return type_
+
+    return checked
 
 
 def constant(args: Args, position: int, what: str) -> Literal:

@@ -148,32 +148,10 @@ def _present(expr: Expr, domains: Facts) -> dict[int, Domain]:
 
 
 STRICT = frozenset(
-    [
-        "negate",
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "integer_divide",
-        "modulo",
-        "abs",
-        "floor",
-        "ceil",
-        "round",
-        "trunc",
-        "cast",
-        "try_cast",
-        "lower",
-        "upper",
-        "left",
-        "right",
-        "substring",
-        "trim",
-        "length",
-        "date_part",
-        "date_trunc",
-        "date_diff",
-    ]
+    """
+    negate add subtract multiply divide integer_divide modulo abs floor ceil round trunc cast try_cast lower upper
+    left right substring trim length date_part date_trunc date_diff
+    """.split()
 )
 
 

@@ -113,38 +113,11 @@ NAMED_PARTS = ("weekday", "isoyear", "yearweek", "era", "decade", "century", "mi
 
 # Rows that only syntax reaches; a call by such a name is somebody else's function.
 SYNTAX = frozenset(
-    [
-        "negate",
-        "equal",
-        "not_equal",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "is_distinct",
-        "is_not_distinct",
-        "and",
-        "or",
-        "not",
-        "is_null",
-        "is_not_null",
-        "is_true",
-        "is_false",
-        "is_not_true",
-        "is_not_false",
-        "in",
-        "between",
-        "like",
-        "not_like",
-        "ilike",
-        "not_ilike",
-        "case",
-        "cast",
-        "try_cast",
-        "modulo",
-        "concat",
-        "concat_all",
-    ]
+    """
+    negate equal not_equal less less_equal greater greater_equal is_distinct is_not_distinct and or not is_null
+    is_not_null is_true is_false is_not_true is_not_false in between like not_like ilike not_ilike case cast try_cast
+    modulo concat concat_all
+    """.split()
 )
 
 # Spellings that sqlglot leaves as calls by name.

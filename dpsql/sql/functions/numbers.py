@@ -13,6 +13,7 @@ from dpsql.ir.expr import Call, Expr, Literal
 from dpsql.sql.functions.model import Args, Spans, TypeProblem, expect
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
+AS_NUMBER = "Use CAST or TRY_CAST to make it a number."
 LARGEST_REAL = Fraction(1.7976931348623157e308)
 
 
@@ -52,7 +53,7 @@ def _fits(literal: Literal, type_: Type) -> bool:
 
 def expect_numbers(args: Args) -> None:
     for position in range(len(args)):
-        expect(args, position, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+        expect(args, position, NUMBERS, AS_NUMBER)
 
 
 def added(args: Args) -> Type:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dpsql.domain.facts import Domain
 from dpsql.domain.types import BOOLEAN, Kind, Type
-from dpsql.ir.expr import Call
-from dpsql.sql.functions.model import Args, Domains, Function, TypeProblem, expect, text_constant
+from dpsql.sql.functions.model import Args, Function, TypeProblem, expect, row, text_constant
 from dpsql.sql.functions.result import result
 
 LONGEST = 200
@@ -100,14 +98,8 @@ def _ends_escaped(pattern: str, escape: str) -> bool:
     return False
 
 
-def _domain(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
 def _like(name: str, words: str, doc: str) -> Function:
-    return Function(
-        name=name, doc=doc, signature=f"x {words} pattern [ESCAPE c]", least=2, most=3, type=_like_type, domain=_domain
-    )
+    return row(name, doc, f"x {words} pattern [ESCAPE c]", (2, 3), _like_type, result)
 
 
 FUNCTIONS = (
@@ -115,22 +107,20 @@ FUNCTIONS = (
     _like("not_like", "NOT LIKE", "Whether the text does not match."),
     _like("ilike", "ILIKE", "LIKE without regard to case."),
     _like("not_ilike", "NOT ILIKE", "NOT LIKE without regard to case."),
-    Function(
-        name="regexp_matches",
-        doc="Whether the text holds a match of a constant regular expression.",
-        signature="REGEXP_MATCHES(x, pattern)",
-        least=2,
-        most=2,
-        type=_regexp_type,
-        domain=_domain,
+    row(
+        "regexp_matches",
+        "Whether the text holds a match of a constant regular expression.",
+        "REGEXP_MATCHES(x, pattern)",
+        2,
+        _regexp_type,
+        result,
     ),
-    Function(
-        name="regexp_full_match",
-        doc="Whether the whole text matches a constant regular expression.",
-        signature="REGEXP_FULL_MATCH(x, pattern)",
-        least=2,
-        most=2,
-        type=_regexp_type,
-        domain=_domain,
+    row(
+        "regexp_full_match",
+        "Whether the whole text matches a constant regular expression.",
+        "REGEXP_FULL_MATCH(x, pattern)",
+        2,
+        _regexp_type,
+        result,
     ),
 )

@@ -90,21 +90,7 @@ def read_interval(node: Node, at: Span | None = None) -> Literal:
 
 
 PLAIN_PARTS = frozenset(
-    [
-        "microsecond",
-        "millisecond",
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-        "decade",
-        "century",
-        "millennium",
-    ]
+    "microsecond millisecond second minute hour day week month quarter year decade century millennium".split()
 )
 
 

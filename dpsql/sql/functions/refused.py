@@ -23,19 +23,10 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (RANDOM, "Use a column of the data."),
         ),
         **dict.fromkeys(
-            (
-                "now",
-                "current_date",
-                "current_timestamp",
-                "current_time",
-                "today",
-                "get_current_timestamp",
-                "transaction_timestamp",
-                "localtime",
-                "localtimestamp",
-                "currentdate",
-                "currenttimestamp",
-            ),
+            """
+            now current_date current_timestamp current_time today get_current_timestamp transaction_timestamp
+            localtime localtimestamp currentdate currenttimestamp
+            """.split(),
             (CLOCK, "Write the date, such as DATE '2020-01-31', or pass it as a parameter."),
         ),
         **dict.fromkeys(
@@ -47,65 +38,24 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (GROWS, "Use regexp_matches, split_part, substring or replace."),
         ),
         **dict.fromkeys(
-            (
-                "chr",
-                "error",
-                "factorial",
-                "make_timestamp",
-                "make_date",
-                "to_base",
-                "unhex",
-                "from_base64",
-                "decode",
-                "encode",
-                "json",
-                "json_extract",
-                "json_extract_string",
-                "json_value",
-                "gamma",
-            ),
+            """
+            chr error factorial make_timestamp make_date to_base unhex from_base64 decode encode json json_extract
+            json_extract_string json_value gamma
+            """.split(),
             (RAISES, "Use CASE, CAST or a column of the data."),
         ),
         **dict.fromkeys(
-            (
-                "list_value",
-                "string_split",
-                "split",
-                "unnest",
-                "array_agg",
-                "list",
-                "struct_pack",
-                "map",
-                "list_transform",
-                "list_filter",
-                "list_extract",
-                "range",
-                "generate_series",
-                "array",
-                "struct",
-                "bracket",
-            ),
+            """
+            list_value string_split split unnest array_agg list struct_pack map list_transform list_filter
+            list_extract range generate_series array struct bracket
+            """.split(),
             (NESTED, "Use split_part, substring, or one column for each value."),
         ),
         **dict.fromkeys(
-            (
-                "getenv",
-                "getvariable",
-                "current_setting",
-                "current_schema",
-                "current_user",
-                "user",
-                "version",
-                "read_text",
-                "read_blob",
-                "read_csv",
-                "read_parquet",
-                "glob",
-                "pg_typeof",
-                "nextval",
-                "currval",
-                "current_database",
-            ),
+            """
+            getenv getvariable current_setting current_schema current_user user version read_text read_blob read_csv
+            read_parquet glob pg_typeof nextval currval current_database
+            """.split(),
             (CONFIGURED, "Use the tables of the catalog."),
         ),
         **dict.fromkeys(
@@ -113,16 +63,10 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
             ("A hash of a value stands for the value itself.", "Group by the column."),
         ),
         **dict.fromkeys(
-            (
-                "levenshtein",
-                "damerau_levenshtein",
-                "jaccard",
-                "jaro_similarity",
-                "jaro_winkler_similarity",
-                "hamming",
-                "editdist3",
-                "mismatches",
-            ),
+            """
+            levenshtein damerau_levenshtein jaccard jaro_similarity jaro_winkler_similarity hamming editdist3
+            mismatches
+            """.split(),
             ("Its time grows with the product of the lengths of its texts.", "Compare with LIKE or =."),
         ),
         "age": ("Its result is an interval.", "Use date_diff('year', start, end)."),
@@ -135,52 +79,11 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 
-SPELLINGS = [
-    "extract",
-    "ceiling",
-    "pow",
-    "mod",
-    "len",
-    "substr",
-    "position",
-    "ifnull",
-    "year",
-    "month",
-    "day",
-    "hour",
-    "minute",
-    "second",
-    "quarter",
-    "week",
-    "dayofweek",
-    "dayofyear",
-    "if",
-    "iif",
-    "datediff",
-    "datetrunc",
-    "datepart",
-    "lcase",
-    "ucase",
-    "instr",
-    "epoch",
-    "isodow",
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "median",
-    "mode",
-    "quantile_cont",
-    "stddev",
-    "variance",
-    "stddev_pop",
-    "var_pop",
-    "covar_pop",
-    "covar_samp",
-    "corr",
-    "approx_count_distinct",
-]
+SPELLINGS = """
+    extract ceiling pow mod len substr position ifnull year month day hour minute second quarter week dayofweek
+    dayofyear if iif datediff datetrunc datepart lcase ucase instr epoch isodow count sum avg min max median mode
+    quantile_cont stddev variance stddev_pop var_pop covar_pop covar_samp corr approx_count_distinct
+    """.split()
 
 
 def suggest(name: str) -> str | None:

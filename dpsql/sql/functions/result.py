@@ -42,6 +42,10 @@ def result(
     return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
 
 
+def never_null_domain(call: Call, domains: Domains) -> Domain:
+    return result(call, domains, nullable=False)
+
+
 def _held(keys: tuple[Atom, ...], whole: Interval) -> tuple[tuple[Atom, ...], bool]:
     """The keys that the type can hold, and whether there were others: in the vault those are NULL."""
     held = tuple(key for key in keys if key is None or isinstance(key, str | float) or key in whole)

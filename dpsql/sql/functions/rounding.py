@@ -12,8 +12,8 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range, in_type, type_range
 from dpsql.domain.types import BIGINT, REAL, TINYINT, Kind, Type, decimal
 from dpsql.ir.expr import Call, Literal
-from dpsql.sql.functions.model import Args, Domains, Function, Spans, expect, integer_constant
-from dpsql.sql.functions.numbers import NUMBERS, held
+from dpsql.sql.functions.model import Args, Domains, Spans, expect, integer_constant, row
+from dpsql.sql.functions.numbers import AS_NUMBER, NUMBERS, held
 from dpsql.sql.functions.result import result
 from dpsql.sql.functions.sets import RANGE_LIMIT, Inexact, mapped
 
@@ -31,7 +31,7 @@ def half_away(value: Fraction) -> int:
 
 
 def _number(args: Args) -> Type:
-    expect(args, 0, NUMBERS, "Use CAST or TRY_CAST to make it a number.")
+    expect(args, 0, NUMBERS, AS_NUMBER)
     return BIGINT if args[0].type.kind is Kind.NULL else args[0].type
 
 
@@ -182,65 +182,43 @@ def _sign_domain(call: Call, domains: Domains) -> Domain:
 
 
 FUNCTIONS = (
-    Function(
-        name="abs",
-        doc="The size of a number, without its sign.",
-        signature="ABS(x)",
-        least=1,
-        most=1,
-        type=_number,
-        domain=_abs_domain,
+    row(
+        "abs",
+        "The size of a number, without its sign.",
+        "ABS(x)",
+        1,
+        _number,
+        _abs_domain,
         plain=_abs_plain,
         reach=_abs_reach,
     ),
-    Function(
-        name="sign",
-        doc="-1, 0 or 1.",
-        signature="SIGN(x)",
-        least=1,
-        most=1,
-        type=_sign_type,
-        domain=_sign_domain,
-        reach=lambda call, spans: Range(-1, 1),
-    ),
-    Function(
-        name="floor",
-        doc="The largest whole number that is not above x.",
-        signature="FLOOR(x)",
-        least=1,
-        most=1,
-        type=_floor_type,
-        domain=_stepped(math.floor),
+    row("sign", "-1, 0 or 1.", "SIGN(x)", 1, _sign_type, _sign_domain, reach=lambda call, spans: Range(-1, 1)),
+    row(
+        "floor",
+        "The largest whole number that is not above x.",
+        "FLOOR(x)",
+        1,
+        _floor_type,
+        _stepped(math.floor),
         reach=_same,
     ),
-    Function(
-        name="ceil",
-        doc="The smallest whole number that is not below x.",
-        signature="CEIL(x), CEILING(x)",
-        least=1,
-        most=1,
-        type=_floor_type,
-        domain=_stepped(math.ceil),
+    row(
+        "ceil",
+        "The smallest whole number that is not below x.",
+        "CEIL(x), CEILING(x)",
+        1,
+        _floor_type,
+        _stepped(math.ceil),
         reach=_same,
     ),
-    Function(
-        name="trunc",
-        doc="The number without its fraction.",
-        signature="TRUNC(x)",
-        least=1,
-        most=1,
-        type=_round_type,
-        domain=_stepped(math.trunc),
-        reach=_same,
-    ),
-    Function(
-        name="round",
-        doc="The nearest number of that many decimal places (none: a whole number), halves away from zero.",
-        signature="ROUND(x[, digits])",
-        least=1,
-        most=2,
-        type=_round_type,
-        domain=_stepped(half_away),
+    row("trunc", "The number without its fraction.", "TRUNC(x)", 1, _round_type, _stepped(math.trunc), reach=_same),
+    row(
+        "round",
+        "The nearest number of that many decimal places (none: a whole number), halves away from zero.",
+        "ROUND(x[, digits])",
+        (1, 2),
+        _round_type,
+        _stepped(half_away),
         plain=_round_plain,
         reach=_round_reach,
     ),

@@ -12,12 +12,12 @@ from dpsql.ir.expr import Call, Literal
 from dpsql.sql.functions.model import (
     Args,
     Domains,
-    Function,
     Spans,
     TypeProblem,
     expect,
     integer_constant,
-    of_type,
+    row,
+    takes,
     text_constant,
 )
 from dpsql.sql.functions.result import result
@@ -27,14 +27,8 @@ FAR = 2**31 - 1
 AS_TEXT = "Use CAST(x AS VARCHAR) to make it text."
 
 
-def _texts(args: Args) -> None:
-    for position in range(len(args)):
-        expect(args, position, (Kind.TEXT,), AS_TEXT)
-
-
-def _text(args: Args) -> Type:
-    _texts(args)
-    return TEXT
+def _of_texts(type_: Type) -> Callable[[Args], Type]:
+    return takes((Kind.TEXT,), type_, AS_TEXT)
 
 
 def _ascii(value: Atom) -> str:
@@ -100,16 +94,6 @@ def _trim_type(args: Args) -> Type:
     return TEXT
 
 
-def _search_type(args: Args) -> Type:
-    _texts(args)
-    return BOOLEAN
-
-
-def _position_type(args: Args) -> Type:
-    _texts(args)
-    return BIGINT
-
-
 def _count(call: Call, domains: Domains) -> Domain:
     keys = mapped(lambda v: len(plain(v)), domains) if call.function == "length" else None
     return result(call, domains, interval=Interval(interval(0, 0).lower, None), keys=keys)
@@ -117,15 +101,6 @@ def _count(call: Call, domains: Domains) -> Domain:
 
 def _found(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=Interval(interval(0, 0).lower, None))
-
-
-def _boolean(call: Call, domains: Domains) -> Domain:
-    return result(call, domains)
-
-
-def _length_type(args: Args) -> Type:
-    _texts(args)
-    return BIGINT
 
 
 def _replace_type(args: Args) -> Type:
@@ -167,12 +142,6 @@ JOINED_LIMIT = 32_768
 TEXTUAL = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
-def _concat_type(args: Args) -> Type:
-    for position in range(len(args)):
-        expect(args, position, TEXTUAL)
-    return TEXT
-
-
 def _pair(call: Call, domains: Domains) -> Domain:
     def rule(a: Atom, b: Atom) -> Atom:
         return _text_or_raise(a) + _text_or_raise(b)
@@ -199,21 +168,6 @@ def _not_negative(call: Call, spans: Spans) -> Range | None:
     return Range(0, 2**63 - 1)
 
 
-def _row(
-    name: str,
-    doc: str,
-    signature: str,
-    counts: tuple[int, int | None],
-    type_: Callable[[Args], Type],
-    domain: Callable[[Call, Domains], Domain],
-    reach: Callable[[Call, Spans], Range | None] = of_type,
-) -> Function:
-    least, most = counts
-    return Function(
-        name=name, doc=doc, signature=signature, least=least, most=most, type=type_, domain=domain, reach=reach
-    )
-
-
 def _trimmed(left: bool, right: bool) -> Callable[[Call, Domains], Domain]:
     def rule(text: str, characters: str = " ") -> str:
         if not characters:
@@ -225,20 +179,20 @@ def _trimmed(left: bool, right: bool) -> Callable[[Call, Domains], Domain]:
 
 
 FUNCTIONS = (
-    _row("concat", "Both texts, one after the other.", "x || y", (2, 2), _concat_type, _pair),
-    _row(
+    row("concat", "Both texts, one after the other.", "x || y", 2, takes(TEXTUAL, TEXT), _pair),
+    row(
         "concat_all",
         "The texts, one after the other, NULLs passed over.",
         "CONCAT(x, …)",
         (1, None),
-        _concat_type,
+        takes(TEXTUAL, TEXT),
         _concat,
     ),
-    _row("lower", "The text in small letters.", "LOWER(x)", (1, 1), _text, _by(lambda s: _ascii(s).lower())),
-    _row("upper", "The text in capitals.", "UPPER(x)", (1, 1), _text, _by(lambda s: _ascii(s).upper())),
-    _row("left", "The first n characters.", "LEFT(x, n)", (2, 2), _slice_type, _with_constants(_left)),
-    _row("right", "The last n characters.", "RIGHT(x, n)", (2, 2), _slice_type, _with_constants(_right)),
-    _row(
+    row("lower", "The text in small letters.", "LOWER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).lower())),
+    row("upper", "The text in capitals.", "UPPER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).upper())),
+    row("left", "The first n characters.", "LEFT(x, n)", 2, _slice_type, _with_constants(_left)),
+    row("right", "The last n characters.", "RIGHT(x, n)", 2, _slice_type, _with_constants(_right)),
+    row(
         "substring",
         "n characters from a position on (1 is the first).",
         "SUBSTRING(x, start[, n])",
@@ -246,46 +200,46 @@ FUNCTIONS = (
         _slice_type,
         _with_constants(_substring),
     ),
-    _row("trim", "The text without blanks at its ends.", "TRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, True)),
-    _row("ltrim", "… at its start.", "LTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, False)),
-    _row("rtrim", "… at its end.", "RTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(False, True)),
-    _row("reverse", "The text backwards.", "REVERSE(x)", (1, 1), _text, _by(lambda s: _ascii(s)[::-1])),
-    _row(
+    row("trim", "The text without blanks at its ends.", "TRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, True)),
+    row("ltrim", "… at its start.", "LTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, False)),
+    row("rtrim", "… at its end.", "RTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(False, True)),
+    row("reverse", "The text backwards.", "REVERSE(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s)[::-1])),
+    row(
         "replace",
         "The text with every `old` made `new` (constants, `new` not the longer).",
         "REPLACE(x, old, new)",
-        (3, 3),
+        3,
         _replace_type,
         _with_constants(_replace),
     ),
-    _row(
+    row(
         "translate",
         "The text with each character of `from` made the one at its place in `to`.",
         "TRANSLATE(x, from, to)",
-        (3, 3),
+        3,
         _translate_type,
-        _boolean,
+        result,
     ),
-    _row(
+    row(
         "split_part",
         "The n-th part of a text cut at a separator.",
         "SPLIT_PART(x, separator, n)",
-        (3, 3),
+        3,
         _split_type,
         _with_constants(_split),
     ),
-    _row("length", "The number of characters.", "LENGTH(x), LEN(x)", (1, 1), _length_type, _count, _not_negative),
-    _row("strlen", "The number of bytes.", "STRLEN(x)", (1, 1), _length_type, _count, _not_negative),
-    _row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", (2, 2), _search_type, _boolean),
-    _row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", (2, 2), _search_type, _boolean),
-    _row("contains", "Whether the text holds another.", "CONTAINS(x, y)", (2, 2), _search_type, _boolean),
-    _row(
+    row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
+    row("strlen", "The number of bytes.", "STRLEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
+    row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
+    row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
+    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), result),
+    row(
         "strpos",
         "Where another text begins in it; 0: nowhere.",
         "STRPOS(x, y), POSITION(y IN x)",
-        (2, 2),
-        _position_type,
+        2,
+        _of_texts(BIGINT),
         _found,
-        _not_negative,
+        reach=_not_negative,
     ),
 )

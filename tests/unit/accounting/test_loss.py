@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from dpsql.accounting.loss import (
     ZERO,
     Cost,
-    delta_of_rho,
     epsilon_of_rho,
     exact,
     rho_for,
@@ -117,15 +116,12 @@ def test_epsilon_agrees_with_dp_accounting(rho: float, delta: float, epsilon: fl
     assert epsilon_of_rho(rho, delta) == pytest.approx(epsilon, rel=1e-9)
 
 
-@given(rho=st.floats(1e-8, 50), epsilon=st.floats(1e-3, 60), delta=st.floats(1e-15, 0.1), alpha=st.floats(1.0001, 1e4))
-def test_no_order_does_better(rho: float, epsilon: float, delta: float, alpha: float) -> None:
+@given(rho=st.floats(1e-8, 50), delta=st.floats(1e-15, 0.1), alpha=st.floats(1.0001, 1e4))
+def test_no_order_does_better(rho: float, delta: float, alpha: float) -> None:
     """The infimum is at most the value at any order: the search has found it."""
     gap = alpha - 1
     excess = (math.log(1 / delta) + gap * math.log1p(-1 / alpha) - math.log(alpha)) / gap
     assert epsilon_of_rho(rho, delta) <= max(0.0, alpha * rho + excess) * (1 + 1e-9) + 1e-12
-    log_delta = gap * (alpha * rho - epsilon) - math.log(gap) + alpha * math.log1p(-1 / alpha)
-    found = delta_of_rho(rho, epsilon)
-    assert found <= min(1.0, math.exp(min(0.0, log_delta))) * (1 + 1e-9)
 
 
 @given(epsilon=st.fractions(Fraction(1, 1000), 50), delta=st.fractions(Fraction(1, 10**12), Fraction(1, 10)))
@@ -135,7 +131,6 @@ def test_rho_for_is_the_largest_that_passes(epsilon: Fraction, delta: Fraction) 
     assert rho.denominator.bit_length() <= 120
     assert Fraction(epsilon_of_rho(rho, delta)) <= epsilon
     assert epsilon_of_rho(rho * (1 + Fraction(1, 10**7)), delta) > epsilon
-    assert delta_of_rho(rho, epsilon) == pytest.approx(float(delta), rel=1e-4)
 
 
 def test_a_delta_too_small_for_a_float_still_counts() -> None:
@@ -146,7 +141,6 @@ def test_a_delta_too_small_for_a_float_still_counts() -> None:
 
 def test_nothing_spent() -> None:
     assert epsilon_of_rho(Fraction(0), Fraction(1, 10**6)) == 0
-    assert delta_of_rho(Fraction(0), Fraction(1)) == 0
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1, 2, math.nan, math.inf, Fraction(0), Fraction(3, 2)])
@@ -159,8 +153,6 @@ def test_impossible_deltas(delta: float) -> None:
 def test_impossible_rhos(rho: float) -> None:
     with pytest.raises(ValueError, match="finite number"):
         epsilon_of_rho(rho, 1e-6)
-    with pytest.raises(ValueError, match="finite number"):
-        delta_of_rho(rho, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,13 @@ def tail(m: int, t: int) -> Decimal:
 
 
 @pytest.mark.parametrize("t", [1, 2, 5])
-def test_upper_tail_and_variance(t: int) -> None:
-    for m in range(-12, 13):
-        assert laplace.upper_tail(m, t) == pytest.approx(float(tail(m, t)), rel=1e-12)
+def test_variance(t: int) -> None:
     a = math.exp(-1 / t)
     by_hand = sum(2 * x * x * (1 - a) / (1 + a) * a**x for x in range(1, 200 * t))
     assert laplace.variance(t) == pytest.approx(by_hand, rel=1e-9)
 
 
 def test_scale_one() -> None:
-    assert laplace.upper_tail(0, 1) - laplace.upper_tail(1, 1) == pytest.approx(0.462117, abs=1e-6)
     assert laplace.variance(1) == pytest.approx(1.841347, abs=1e-6)
 
 
@@ -98,7 +95,7 @@ def test_a_tail_one_part_in_ten_to_the_200_away_is_told_apart() -> None:
 def test_extreme_scales_and_probabilities() -> None:
     t = 2**31 - 1
     threshold = laplace.threshold(t=t, one_unit=t, p=1e-12)
-    assert laplace.upper_tail(threshold - t, t) == pytest.approx(1e-12, rel=1e-6)
+    assert math.exp(-(threshold - t) / t) / 2 == pytest.approx(1e-12, rel=1e-6)
     assert laplace.threshold(t=1, one_unit=0, p=Fraction(1, 10**400)) == 921
     with pytest.raises(ValueError, match="probability"):
         laplace.threshold(t=1, one_unit=0, p=0.0)

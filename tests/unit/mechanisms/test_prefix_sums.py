@@ -49,6 +49,7 @@ def test_it_is_exact(size: int) -> None:
     assert [int(v) for v in tree[0, 40:]] == [6 * size] * 6 + [4 * size] + [36 * size, 4 * size][: tree.shape[1] - 47]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 7, 30, 100])
 def test_estimates_undo_it(count: int) -> None:
     draw = np.random.default_rng(2)
@@ -100,12 +101,15 @@ def test_the_table(count: int, toeplitz: float, plain: float, tree: float) -> No
     assert min(each.growth for each in trees(count)) == pytest.approx(tree, rel=0.02)
 
 
+@pytest.mark.slow
 def test_widths_of_many_laplace_variables() -> None:
     for scales in ([1.0, 2.0], [0.3, 1.0, 5.0]):
         for level in (0.5, 0.95, 0.999):
             exact = laplace.half_width_of_sum(scales, level)
             assert laplace.half_width_of_many(np.array(scales), level) == pytest.approx(exact, rel=1e-6)
     assert laplace.half_width_of_many(np.array([2.0]), 0.95) == pytest.approx(2 * math.log(20))
+    equal = laplace.half_width_of_sum([1.0] * 40)  # near a normal variable of that variance
+    assert equal == pytest.approx(1.96 * math.sqrt(80), rel=0.01)
     draw = np.random.default_rng(3)
     scales = draw.uniform(0.5, 1.5, 40)
     sums = np.abs(draw.laplace(size=(200_000, 40)) @ scales)
@@ -113,6 +117,7 @@ def test_widths_of_many_laplace_variables() -> None:
         assert np.mean(sums < laplace.half_width_of_many(scales, level)) == pytest.approx(level, abs=0.004)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", [Tree(30, 6), Tree(50, 4), Tree(64, 8), Tree(40, 30)], ids=str)
 def test_no_place_has_a_wider_interval(tree: Tree) -> None:
     for prefix in (True, False):

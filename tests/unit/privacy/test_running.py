@@ -13,7 +13,7 @@ from dpsql.errors import Refused
 from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.stages import Noised, ReleasePlan
-from dpsql.privacy import calibrate
+from dpsql.privacy import along_order
 from dpsql.record import release_record
 from dpsql.testing import Replayer, exact
 
@@ -141,9 +141,9 @@ def test_planted_bugs(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
         case "a ball in norm 2":
             monkeypatch.setattr(Noised, "ball", property(lambda self: self.draw.norm))
         case "the reach of the totals":
-            monkeypatch.setattr(calibrate, "running_reach", lambda reach, strategy: reach * strategy.one)
+            monkeypatch.setattr(along_order, "running_reach", lambda reach, strategy: reach * strategy.one)
         case _:
-            monkeypatch.setattr(calibrate, "running_reach", lambda reach, strategy: reach * strategy.one * 4 // 3)
+            monkeypatch.setattr(along_order, "running_reach", lambda reach, strategy: reach * strategy.one * 4 // 3)
     with Replayer(CATALOG, {"t": ROWS}) as replayer:
         lines = replayer.replay(asked, units=lambda found: found[-4:])
     assert any(not line.holds and not line.failure for line in lines)
@@ -160,6 +160,7 @@ def test_without_noise_it_is_the_exact_answer(tmp_path: Path) -> None:
             assert max(abs(c - true) for (_, c), (_, true) in zip(found, truth, strict=True)) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
 def test_every_key_is_in_its_place(way: str, tmp_path: Path) -> None:
     """Against exact answers, with hardly any noise: NULL among the keys, text, descending, divided."""
@@ -240,6 +241,7 @@ def test_intervals_as_columns(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.slow
 def test_limits_that_the_data_choose(tmp_path: Path) -> None:
     table = {name: value for name, value in CATALOG["tables"]["t"].items() if name != "rows_per_unit"}
     with connect(tmp_path, tables={"t": table}) as connection:

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from dpsql.errors import Error, Refused
-from dpsql.sql.allow import ALLOWED, CHECKS, allow, listed
+from dpsql.sql.allow import ALLOWED, CHECKS, allow
 from dpsql.sql.parse import parse
 from dpsql.sql.refusals import ARGUMENTS, NODES
 from dpsql.sql.statement import Statement
@@ -101,9 +101,3 @@ def test_subclasses_are_not_allowed_with_their_parents() -> None:
     add.replace(Cunning(this=add.this, expression=add.expression))
     with pytest.raises(Refused):
         allow(Statement(text="", kind="query", tree=tree))
-
-
-def test_the_list_can_be_shown() -> None:
-    shown = dict(listed())
-    assert "distinct" in shown["Select"]
-    assert "locks" not in shown["Select"]

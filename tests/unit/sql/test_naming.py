@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dpsql.engine.printing import _connection, printed
-from dpsql.sql.keywords import KEYWORDS
 from dpsql.sql.naming import ITEM_META, column_names
 from dpsql.sql.parse import parse
 from tests.cases.reading import read
@@ -127,10 +127,6 @@ def test_printing_reaches_nothing(tmp_path: Path) -> None:
         _connection().execute(f"FROM '{tmp_path / 'a.csv'}'")
     with pytest.raises(duckdb.InvalidInputException):
         _connection().execute("SET enable_external_access = true")
-
-
-def test_keywords_are_duckdbs(engine: duckdb.DuckDBPyConnection) -> None:
-    assert {row[0] for row in engine.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()} == KEYWORDS
 
 
 NUMBERS = st.sampled_from(["x", "y", "dc", "t.x", '"a b"', "1", "2.5", "1e2", "year", "Camel"])

@@ -45,6 +45,7 @@ BAD = {
     + ["'5'", "'-5%'", "'0%'", "'%'", "'5%%'", "(n => '1e9%')"],
     "confidence": ["0", "1", "95", "-0.5", "true", "'0.95'", "null", "nan"],
     "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "''", "null", "nan"],
+    "error": ["'per row'", "1", "true", "null", "''", "('per cell')"],
     "max_rows_per_group": ["0", "-1", "0.5", "1e10", "false", "'3'", "null"],
     "mechanism": ["'exponential'", "1", "true", "null", "''", "('laplace')"],
     "split": ["1", "()", "(0)", "(-1, 2)", "('a', 1)", "(a => 0)", "(a => 1, 2)", "(a => 1, A => 2)",

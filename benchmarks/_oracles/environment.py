@@ -1,33 +1,19 @@
-"""The oracles' virtual environment, `.venv-oracles` beside this folder's project, made when it is missing."""
+"""What the oracles say, asked in an environment of their own, `.venv-oracles`."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks._environment import python_with
+
 HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parent.parent / ".venv-oracles"
-REQUIREMENTS = HERE / "requirements.txt"
-
-
-def oracle_python() -> Path:
-    """The environment's interpreter. The requirements that are installed are noted, so a change installs again."""
-    python, note = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed.txt"
-    if not note.exists() or note.read_text() != REQUIREMENTS.read_text():
-        print(f"making {ENVIRONMENT.name} with {', '.join(REQUIREMENTS.read_text().split())}", file=sys.stderr)
-        venv.create(ENVIRONMENT, with_pip=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "-r", str(REQUIREMENTS)], check=True)
-        note.write_text(REQUIREMENTS.read_text())
-    return python
 
 
 def opendp_draws(mechanism: str, t: int, count: int) -> tuple[npt.NDArray[np.int64], float]:
@@ -45,7 +31,8 @@ def accounting_numbers() -> list[dict[str, Any]]:
 
 
 def _run(script: str, *arguments: str) -> dict[str, Any]:
-    command = [str(oracle_python()), str(HERE / script), *arguments]
+    python = python_with(HERE / "requirements.txt", "oracles")
+    command = [str(python), str(HERE / script), *arguments]
     ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     answer: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return answer

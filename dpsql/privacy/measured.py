@@ -1,0 +1,102 @@
+"""What is behind a stage's columns that carry noise, and how wide the intervals of their numbers are."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+from dpsql.domain.types import Kind
+from dpsql.mechanisms import gaussian, laplace
+from dpsql.plan.answers import Answer, answers
+from dpsql.plan.stages import Draw, Noised, NoisyStage
+from dpsql.privacy.calibrate import half_width
+from dpsql.privacy.running import width_of_total
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An answer with additive noise, and the draws of the totals it is made of. slack: by how much more it may be off,
+    in the user's units, where levels were made consistent. along: the total that is measured for its cumulative sums.
+    ratio: of its variance to that of these draws (plan.stages.After)."""
+
+    answer: Answer
+    draws: tuple[Draw, ...]
+    slack: int = 0
+    along: Noised | None = None
+    ratio: Fraction = Fraction(1)
+
+    def noise(self, level: Fraction) -> Fraction:
+        """Half its interval, in the user's units."""
+        if self.along is not None:
+            return width_of_total(self.along, level) * self.answer.factors[0]
+        return noise_width(self.answer, self.draws, level, self.ratio)
+
+    def width(self, level: Fraction, id_: int | None = None) -> Fraction:
+        """The same; half a unit more where the column id_ is rounded to whole units."""
+        rounded = self.answer.whole is not None and id_ in (None, self.answer.whole.id)
+        return self.noise(level) + self.slack + (rounding(self.answer, self.draws) if rounded else Fraction(0))
+
+
+def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
+    """Of each of the stage's columns that carries additive noise what is behind it."""
+    found: dict[int, Measured] = {}
+    slacks = {one.count.id: one.slack for one in stage.nonnegative}
+    for noised in stage.noised:
+        if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
+            continue
+        own = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
+        ratio = Fraction(1) if noised.after is None else noised.after.ratio
+        for answer in answers(own):
+            count = len(answer.factors)
+            draws = own.draws if len(own.draws) == count else own.draws * count
+            along = None if noised.running is None else noised
+            found[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
+            if answer.whole is not None:
+                slack = slacks.get(answer.whole.id, 0)
+                found[answer.whole.id] = Measured(answer, draws, slack, along, ratio)
+    return found
+
+
+def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio: Fraction = Fraction(1)) -> Fraction:
+    """r with P[|noise| ≥ r] ≤ 1 − level: of one total exactly; of several, of Laplace noise by the tail of their sum, of
+    Gaussian noise by their joint σ.
+
+    ratio ≠ 1: of a level that was made consistent, whose noise is a mixture of many with that ratio's variance. A mixture of
+    Gaussians is one; a mixture of Laplace variables has tails between those of one and of a Gaussian of its variance
+    (tests/statistics/test_levels.py), so the wider of both.
+    """
+    own = width_of(answer.factors, draws, level)
+    if ratio == 1 or own == 0:
+        return own
+    parts = [float(factor * draw.steps) for factor, draw in zip(answer.factors, draws, strict=True)]
+    deviation = math.hypot(*parts) * (math.sqrt(2) if draws[0].mechanism == "laplace" else 1)
+    normal = Fraction(deviation * NormalDist().inv_cdf((1 + float(level)) / 2))
+    return max(own, normal) * Fraction(math.sqrt(ratio))
+
+
+def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:
+    """The same of Σ factor·noise."""
+    used = [(abs(factor), draw) for factor, draw in zip(factors, draws, strict=True) if factor and draw.scale]
+    if not used:
+        return Fraction(0)
+    if len(used) == 1:
+        ((factor, draw),) = used
+        return half_width(draw, float(level)) * factor
+    unit = max(factor for factor, _ in used)
+    scales = [float(factor / unit * draw.steps) for factor, draw in used]
+    if used[0][1].mechanism == "laplace":
+        return Fraction(laplace.half_width_of_sum(scales, float(level))) * unit
+    return Fraction(gaussian.half_width(math.ceil(math.hypot(*scales)), float(level))) * unit
+
+
+def rounding(answer: Answer, draws: tuple[Draw, ...]) -> Fraction:
+    assert answer.whole is not None
+    type_ = answer.whole.type
+    unit = {Kind.INTEGER: Fraction(1), Kind.DECIMAL: Fraction(1, 10**type_.scale)}.get(type_.kind, Fraction(0))
+    if unit == 0 or all(draw.mechanism == "none" for draw in draws):
+        return Fraction(0)
+    return Fraction(0) if all(factor % unit == 0 for factor in answer.factors) else unit / 2
