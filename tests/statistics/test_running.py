@@ -133,7 +133,7 @@ def test_without_noise_nothing_is_lost() -> None:
 
 
 def test_noise_beyond_all_numbers_changes_no_sign() -> None:
-    """Cumulative sums are held within 61 bits; groups' numbers are differences of them, and those of sums within 62 would not fit."""
+    """Cumulative sums are held within 61 bits; groups' numbers are differences of them, which would not fit of 62."""
     from dpsql.mechanisms.prefix_sums import Toeplitz
     from dpsql.plan.measurements import Number, One, RowTotal
 
