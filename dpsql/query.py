@@ -16,14 +16,14 @@ from dpsql.accounting.account import Amount, Charge, Receipt
 from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.auto_bounds import chosen_of, recorded
-from dpsql.by_accuracy import Limits, chosen_limits, with_chosen
+from dpsql.auto_bounds import Column, chosen_of, recorded
+from dpsql.by_accuracy import chosen_limits, with_chosen
 from dpsql.consistent import consistent
 from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InternalError, Refused
+from dpsql.errors import BudgetError, Error, InterfaceError, InternalError, Refused
 from dpsql.interval_report import interval_report
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
@@ -91,42 +91,62 @@ def check(session: Session, found: ReleasePlan) -> ScratchSql:
 
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
-    found = plan_now(session, statement)
+    found = plan_now(session, statement, query_id)
     if found.before:
         return _after_choices(session, statement, found, query_id)
     return _run_planned(session, statement, found, query_id)
 
 
-def plan_now(session: Session, statement: Statement) -> ReleasePlan:
+def plan_now(session: Session, statement: Statement, query_id: str | None = None) -> ReleasePlan:
     """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
-    released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any."""
-    found = _with_known_limits(session, statement, UNDECIDED)
-    if session.exact or session.fresh(statement) or not any(stage.bounds for stage in found.stages):
+    released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any. query_id: what was
+    chosen under it is taken over whether repeats are free or not."""
+    found = _with_known_limits(session, statement, UNDECIDED, query_id)
+    if session.exact or not any(stage.bounds for stage in found.stages):
         return found
-    if not found.before and _has_rows(session, found):
+    fresh = session.fresh(statement)
+    if fresh and query_id is None:
         return found
-    first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)))
-    return first if not first.before and _has_rows(session, first) else found
+    if not found.before and _has_rows(session, found, query_id, fresh=fresh):
+        return found
+    first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)), query_id)
+    return first if not first.before and _has_rows(session, first, query_id, fresh=fresh) else found
 
 
-def _with_known_limits(session: Session, statement: Statement, decided: Decided) -> ReleasePlan:
-    """The plan; where its limits come first, and an equal run has chosen them, with these."""
+def _with_known_limits(
+    session: Session, statement: Statement, decided: Decided, query_id: str | None = None
+) -> ReleasePlan:
+    """The plan; where its limits come first, and an equal run (or this one before) has chosen them, with these."""
     found = plan_of(session, statement, decided)
-    if len(found.before) != 1 or found.before[0].column is not None:
+    if session.ledger is None or len(found.before) != 1 or found.before[0].column is not None:
         return found
-    limits = _known_limits(session, found.before[0].plan, fresh=session.fresh(statement))
-    return found if limits is None else plan_of(session, statement, dataclasses.replace(decided, limits=limits))
+    choice = found.before[0].plan
+    charge = _charge(session, choice, ScratchSql.of(session, choice), _id_of_choice(query_id))
+    rows = _known_rows(session, charge, fresh=session.fresh(statement))
+    if rows is None:
+        return found
+    limits = [each.chosen for each in decode(rows)]
+    return plan_of(session, statement, dataclasses.replace(decided, limits=limits))
 
 
-def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limits | None:
-    if session.ledger is None:
+def _has_rows(session: Session, found: ReleasePlan, query_id: str | None, *, fresh: bool) -> bool:
+    return _known_rows(session, _charge(session, found, check(session, found), query_id), fresh=fresh) is not None
+
+
+def _known_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
+    """None, too, where the query id is another plan's: so it is not this plan that the id's run had."""
+    try:
+        return earlier_rows(session, charge, fresh=fresh)
+    except InterfaceError as refused:
+        if refused.code != "DPSQL-412":
+            raise
         return None
-    earlier = earlier_rows(session, _charge(session, choice, ScratchSql.of(session, choice), None), fresh=fresh)
-    return None if earlier is None else [rows.chosen for rows in decode(earlier)]
 
 
-def _has_rows(session: Session, found: ReleasePlan) -> bool:
-    return earlier_rows(session, _charge(session, found, check(session, found), None), fresh=False) is not None
+def _id_of_choice(query_id: str | None, column: Column | None = None) -> str | None:
+    """Under which id a choice is charged that comes before a query with an id: a retry finds it, and draws nothing again."""
+    of = "limits" if column is None else f"bounds of {'.'.join(column)}"
+    return None if query_id is None else f"{query_id} ({of})"
 
 
 def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
@@ -134,7 +154,8 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
 
     What was chosen is on record before the next step is planned, so it is never drawn again after a crash.
     """
-    check(session, asked)
+    charge = _charge(session, asked, check(session, asked), query_id)
+    earlier_rows(session, charge, fresh=True)  # an id that is another query's is refused before anything is drawn
     refused = _ledger(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
@@ -146,11 +167,11 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
         for first in found.before:
             spent += first.plan.cost
             if first.column is None:
-                done = choose_limits(session, first.plan)
+                done = choose_limits(session, first.plan, query_id)
                 decided = dataclasses.replace(decided, limits=chosen_limits(done))
                 limits = tuple(report for stage in done.stages for report in limit_reports(stage))
             else:
-                bounds[first.column] = ends = choose_bounds(session, *first.column, first.plan)
+                bounds[first.column] = ends = choose_bounds(session, *first.column, first.plan, query_id)
                 low, high = (f"{float(end):,.10g}" for end in ends.ends())
                 said.append(f"the data chose bounds of {'.'.join(first.column)}: {low} to {high}")
         decided = dataclasses.replace(decided, bounds=bounds)
@@ -180,10 +201,12 @@ def _after_charge(refused: Refused, spent: Cost, limits: Sequence[LimitReport]) 
     return Refused(refused.what, code=int(refused.code.removeprefix("DPSQL-")), why=why, fix=refused.fix)
 
 
-def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
+def choose_bounds(
+    session: Session, table: str, column: str, choice: ReleasePlan, query_id: str | None = None
+) -> Interval:
     """Steps 8 to 12 of a choice of bounds."""
     scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    receipt = ledger.reserve(_charge(session, choice, scratch, _id_of_choice(query_id, (table, column))))
     if receipt.repeats is not None:
         (rows,) = decode(receipt.repeats)
         return chosen_of(choice.stages[0], *_ends(rows))
@@ -195,10 +218,10 @@ def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan
     return bounds
 
 
-def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
+def choose_limits(session: Session, choice: ReleasePlan, query_id: str | None = None) -> ReleasePlan:
     """Steps 8 to 12 of a choice of limits that comes before its query: the plan with what was chosen."""
     scratch, vault, ledger = ScratchSql.of(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    receipt = ledger.reserve(_charge(session, choice, scratch, _id_of_choice(query_id)))
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)

@@ -96,6 +96,18 @@ def test_the_query_that_chose_bounds_repeats_for_nothing(tmp_path: Path) -> None
         assert other != first and connection.budget.spent.epsilon == 2
 
 
+def test_a_retry_under_the_same_id_is_the_same_query() -> None:
+    """By hand, where repeats are not free: the bounds that its first run chose are known by then, its ε was the rest."""
+    with connected("retried") as connection:
+        first = connection.execute("SELECT AVG(x) FROM t", query_id="one").fetchall()
+        again = connection.execute("SELECT AVG(x) FROM t", query_id="one")
+        assert again.privacy.repeated and again.fetchall() == first
+        assert connection.budget.spent.epsilon == 1
+        with pytest.raises(dpsql.InterfaceError, match="belongs to another query"):
+            connection.execute("SELECT AVG(i) FROM t", query_id="one")
+        assert connection.budget.spent.epsilon == 1
+
+
 def test_a_query_that_needs_no_bounds_chooses_none() -> None:
     with connected("none") as connection:
         for sql in ("COUNT(x)", "SUM(x)", "AVG(LEAST(GREATEST(x, 0), 5))", "COUNT(*)"):
