@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting import balance_table
@@ -28,15 +29,25 @@ from dpsql.session import Session, as_limit
 from dpsql.sources.catalog_ledger import account_of
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.scope import unknown_table
-from dpsql.sql.statement import Statement
+from dpsql.sql.statement import Option, Statement
 
 Cell = str | float | int | None
 
 
-def execute(session: Session, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Answer:
-    """Run one statement."""
+Options = Mapping[str, Option]
+
+
+def execute(
+    session: Session,
+    sql: str,
+    parameters: Parameters = None,
+    *,
+    query_id: str | None = None,
+    options: Options | None = None,
+) -> Answer:
+    """Run one statement. options: what counts where the text's own OPTIONS say nothing."""
     with in_text(sql):
-        statement = read(sql, parameters)
+        statement = _with_options(read(sql, parameters), options)
         if statement.kind == "query":
             return run_query(session, statement, query_id=query_id)
         return KINDS[statement.kind](session, statement)
@@ -59,10 +70,16 @@ def execute_many(session: Session, sql: str, many: Iterable[Parameters]) -> Answ
     return Answer(kind="insert", rows=None, changed=changed)
 
 
-def explain(session: Session, sql: str, parameters: Parameters = None) -> Explanation:
+def _with_options(statement: Statement, options: Options | None) -> Statement:
+    return dataclasses.replace(statement, options={**options, **statement.options}) if options else statement
+
+
+def explain(
+    session: Session, sql: str, parameters: Parameters = None, *, options: Options | None = None
+) -> Explanation:
     """The plan of a query, or of EXPLAIN of it."""
     with in_text(sql):
-        return _explained(session, read(sql, parameters))
+        return _explained(session, _with_options(read(sql, parameters), options))
 
 
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:

@@ -6,6 +6,7 @@ Every question becomes one SQL statement over the name df; planning, budget and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -14,7 +15,7 @@ from dpsql.dbapi.boundary import answering, boundary
 from dpsql.dbapi.connection import Amountlike, Budget, budget_of
 from dpsql.dbapi.statements import execute, explain
 from dpsql.errors import InterfaceError
-from dpsql.execution.planning import Parameters
+from dpsql.execution.planning import Parameters, read
 from dpsql.frames import sql_literals as words
 from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.column import PrivateColumn
@@ -29,6 +30,7 @@ from dpsql.frames.statistics import described
 from dpsql.report.explanation import Explanation
 from dpsql.session import Session
 from dpsql.sql.options import OPTIONS
+from dpsql.sql.statement import Option
 
 Expression = str | PrivateColumn
 _SHORT = {
@@ -143,7 +145,8 @@ class PrivateFrame(Asking, Unseen):
         with pointed(self._relation.given, sql=sql):
             asked = self._relation.over(sql)
             check_answers(asked, parameters)
-            return Result(execute(self._root.session, asked, parameters, query_id=query_id))
+            answer = execute(self._root.session, asked, parameters, query_id=query_id, options=self._read_options())
+            return Result(answer)
 
     @answering
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
@@ -153,7 +156,7 @@ class PrivateFrame(Asking, Unseen):
         """
         if isinstance(question, str):
             with pointed(self._relation.given, sql=question):
-                return explain(self._root.session, self._relation.over(question))
+                return explain(self._root.session, self._relation.over(question), options=self._read_options())
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
@@ -320,6 +323,11 @@ class PrivateFrame(Asking, Unseen):
             return sql
         listed = ", ".join(f"{name} = {words.option(value)}" for name, value in self._options.items())
         return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({listed}) {sql.removeprefix('SELECT ')}"
+
+    def _read_options(self) -> Mapping[str, Option]:
+        """The frame's options for SQL that is written by hand, which may have its own."""
+        options = read(self._with_options("SELECT 1")).options
+        return {name: replace(option, at=None) for name, option in options.items()}
 
     def _describe(self, columns: Sequence[tuple[str, str]]) -> Result:
         return self._result(described(columns, self._relation.sql))
