@@ -6,7 +6,6 @@ Every question becomes one SQL statement over the name df; planning, budget and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -15,7 +14,7 @@ from dpsql.dbapi.boundary import answering, boundary
 from dpsql.dbapi.connection import Amountlike, Budget, budget_of
 from dpsql.dbapi.statements import execute, explain
 from dpsql.errors import InterfaceError
-from dpsql.execution.planning import Parameters, read
+from dpsql.execution.planning import Parameters
 from dpsql.frames import sql_literals as words
 from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.column import PrivateColumn
@@ -30,7 +29,6 @@ from dpsql.frames.statistics import described
 from dpsql.report.explanation import Explanation
 from dpsql.session import Session
 from dpsql.sql.options import OPTIONS
-from dpsql.sql.statement import Option
 
 Expression = str | PrivateColumn
 _SHORT = {
@@ -145,7 +143,9 @@ class PrivateFrame(Asking, Unseen):
         with pointed(self._relation.given, sql=sql):
             asked = self._relation.over(sql)
             check_answers(asked, parameters)
-            answer = execute(self._root.session, asked, parameters, query_id=query_id, options=self._read_options())
+            answer = execute(
+                self._root.session, asked, parameters, query_id=query_id, options=words.read_options(self._options)
+            )
             return Result(answer)
 
     @answering
@@ -156,7 +156,9 @@ class PrivateFrame(Asking, Unseen):
         """
         if isinstance(question, str):
             with pointed(self._relation.given, sql=question):
-                return explain(self._root.session, self._relation.over(question), options=self._read_options())
+                return explain(
+                    self._root.session, self._relation.over(question), options=words.read_options(self._options)
+                )
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
@@ -304,7 +306,7 @@ class PrivateFrame(Asking, Unseen):
     @answering
     def _result(self, sql: str, given: Sequence[str] = ()) -> Result:
         """given: the user's own expressions in it, besides those of the relation."""
-        asked = self._with_options(sql)
+        asked = words.with_options(sql, self._options)
         with pointed((*self._relation.given, *given)):
             if self._explaining:
                 # explain() hands such a frame to a function, and takes what comes back
@@ -317,17 +319,6 @@ class PrivateFrame(Asking, Unseen):
 
     def _ask(self, items: Sequence[tuple[str, str]]) -> Result:
         return self._result(f"SELECT {selected(items)} FROM {self._relation.sql}")
-
-    def _with_options(self, sql: str) -> str:
-        if not self._options:
-            return sql
-        listed = ", ".join(f"{name} = {words.option(value)}" for name, value in self._options.items())
-        return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({listed}) {sql.removeprefix('SELECT ')}"
-
-    def _read_options(self) -> Mapping[str, Option]:
-        """The frame's options for SQL that is written by hand, which may have its own."""
-        options = read(self._with_options("SELECT 1")).options
-        return {name: replace(option, at=None) for name, option in options.items()}
 
     def _describe(self, columns: Sequence[tuple[str, str]]) -> Result:
         return self._result(described(columns, self._relation.sql))
