@@ -63,7 +63,7 @@ docs: $(VENV)/.docs
 	$(PY) -m pytest -q tests/project/test_site.py
 
 schema: $(VENV)/.installed
-	$(PY) -m dpsql.catalog.schema > metadata/schema.json
+	$(PY) -m dpsql.metadata.schema > metadata/schema.json
 
 topics: $(VENV)/.test
 	$(PY) -m dpsql.help.reference

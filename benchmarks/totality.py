@@ -16,9 +16,9 @@ import duckdb
 
 from dpsql.domain.facts import Atom
 from dpsql.domain.types import TEXT, Type
+from dpsql.functions import FUNCTIONS, totalise
 from dpsql.ir.expr import Call, Column
 from dpsql.plan.dialects import duckdb as vault
-from dpsql.sql.functions import FUNCTIONS, totalise
 from tests.unit.functions.world import HOSTILE, TYPES, connection, every_call, fill
 
 ROWS, TURNS, LIMIT = 100_000, 5, 3.0

@@ -18,7 +18,7 @@ import duckdb
 
 import dpsql
 from benchmarks._vault_time import Seconds, fastest, in_vault, seconds, vault_time
-from dpsql.result import Privacy
+from dpsql.report.privacy import Privacy
 from tests.conformance.tpch_data import catalog, query
 
 HERE = Path(__file__).parent

@@ -34,7 +34,6 @@ from dpsql.version import VERSION
 
 if TYPE_CHECKING:
     from dpsql import testing
-    from dpsql.catalog.load import load as load_catalog
     from dpsql.catalog.model import Catalog
     from dpsql.dbapi import Budget, Connection, Cursor, connect
     from dpsql.dbapi.rows import class_row, dict_row, namedtuple_row, scalar_row, tuple_row
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         TimestampFromTicks,
     )
     from dpsql.frames import PrivateFrame
+    from dpsql.metadata.load import load as load_catalog
 
 __version__ = VERSION
 
@@ -87,7 +87,7 @@ _LAZY = {
 
 def __getattr__(name: str) -> object:
     if name == "load_catalog":
-        return importlib.import_module("dpsql.catalog.load").load
+        return importlib.import_module("dpsql.metadata.load").load
     if name == "testing":
         return importlib.import_module("dpsql.testing")
     if name not in _LAZY:

@@ -11,7 +11,10 @@ from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
 from dpsql.errors import Error
+from dpsql.functions.function import unchecked
+from dpsql.functions.sets import counted
 from dpsql.ir.expr import Call, Column, Expr, rewrite
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node, constant_rows
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
@@ -29,9 +32,6 @@ from dpsql.privacy.settling import settled
 from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
-from dpsql.sql.bind.context import Ids
-from dpsql.sql.functions.model import unchecked
-from dpsql.sql.functions.sets import counted
 from dpsql.sql.limits import INTERVALS_PARTS, LENGTH_LIMIT, SIZE_LIMIT
 from dpsql.sql.naming import Printed
 from dpsql.sql.statement import Statement

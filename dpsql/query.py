@@ -16,15 +16,17 @@ from dpsql.accounting.account import Amount, Charge, Receipt
 from dpsql.accounting.caps import least_amount
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.auto_bounds import Column, chosen_of, recorded
-from dpsql.by_accuracy import chosen_limits, with_chosen
-from dpsql.consistent import consistent
 from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
 from dpsql.errors import BudgetError, Error, InterfaceError, InternalError, Refused
-from dpsql.interval_report import interval_report
+from dpsql.execution.accuracy import chosen_limits, with_chosen
+from dpsql.execution.auto_bounds import Column, chosen_of, recorded
+from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
+from dpsql.execution.row_intervals import interval_report
+from dpsql.execution.vault_sql import vault_relations
 from dpsql.mechanisms import entropy
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
@@ -36,8 +38,9 @@ from dpsql.plan.vault_query import Question, VaultQuery
 from dpsql.planner import settled_plan
 from dpsql.privacy.levels import with_errors
 from dpsql.privacy.settling import settled
-from dpsql.record import release_record, released_record
-from dpsql.release import (
+from dpsql.release.codec import decode, encode
+from dpsql.release.consistency import consistent
+from dpsql.release.noise import (
     Exact,
     Noisy,
     all_keys,
@@ -49,14 +52,11 @@ from dpsql.release import (
     released_round,
     released_together,
 )
-from dpsql.result import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
-from dpsql.scratch_sql import ScratchSql
+from dpsql.report.privacy import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
+from dpsql.report.release_record import release_record, released_record
 from dpsql.session import Session
-from dpsql.session_plan import UNDECIDED, Decided, plan_of, released_bounds
 from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
-from dpsql.stored import decode, encode
-from dpsql.vault_sql import vault_relations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

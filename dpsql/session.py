@@ -18,14 +18,8 @@ from pathlib import Path
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.ledger_open import Changes
 from dpsql.accounting.releases import chosen_limits
-from dpsql.belongings import Belongings, Folder, of_catalog
-from dpsql.by_hand import by_hand, of_metadata
-from dpsql.catalog.budget import with_budget
-from dpsql.catalog.delta import check_delta
 from dpsql.catalog.fingerprint import fingerprint
-from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
-from dpsql.catalog_ledger import open_ledger
 from dpsql.domain.types import Atom, Type
 from dpsql.engine import sources
 from dpsql.engine.hardening import check_limits
@@ -35,18 +29,24 @@ from dpsql.engine.sealed import Sealed
 from dpsql.engine.temporary import TemporaryFolder, place_from
 from dpsql.engine.vault import Vault
 from dpsql.errors import InterfaceError, SourceError, SqlError
-from dpsql.file_access import restricted_error
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Filter, Project, Scan, walk
+from dpsql.metadata.budget import with_budget
+from dpsql.metadata.delta import check_delta
+from dpsql.metadata.load import load
 from dpsql.plan.render.clean import cleaned
 from dpsql.plan.render.keys import travelled
 from dpsql.plan.stages import Stage
 from dpsql.plan.transport import is_text
 from dpsql.privacy.bound import tables_read
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, MechanismChoice, QuerySettings, Released
-from dpsql.sql.bind.context import Ids
+from dpsql.sources.belongings import Belongings, Folder, of_catalog
+from dpsql.sources.catalog_ledger import open_ledger
+from dpsql.sources.file_access import restricted_error
+from dpsql.sources.given import by_hand, of_metadata
+from dpsql.sources.table_sources import declared_source, overrides
 from dpsql.sql.limits import SIZE_LIMIT
 from dpsql.sql.statement import Accuracy, Option, Relative, Statement, Weights
-from dpsql.table_sources import declared_source, overrides
 
 USER, PUBLIC = "u_", "p_"  # prefixes of scratch tables: no user's table can meet one of ours
 

@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--full-tracebacks"):
-        from dpsql import boundary
+        from dpsql.dbapi import boundary
 
         boundary.full_tracebacks = True
 

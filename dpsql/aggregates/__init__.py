@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpsql.aggregates.aggregate import Aggregate
 from dpsql.aggregates.avg import AVG
 from dpsql.aggregates.count import COUNT, COUNT_IF
 from dpsql.aggregates.covariance import COVARIANCES
 from dpsql.aggregates.extremes import EXTREMES
 from dpsql.aggregates.histogram import HISTOGRAM
 from dpsql.aggregates.mode import APPROX_TOP_K, MODE
-from dpsql.aggregates.model import Aggregate
 from dpsql.aggregates.quantiles import QUANTILES
 from dpsql.aggregates.regression import REGRESSIONS
 from dpsql.aggregates.sum import SUM

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dpsql.aggregates.model import Aggregate
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate
 from dpsql.domain.types import REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 
 def result(args: tuple[Expr, ...]) -> Type:

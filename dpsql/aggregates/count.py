@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dpsql.aggregates.model import Aggregate, contribution_bounds
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Expr, place
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 COUNTED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
 

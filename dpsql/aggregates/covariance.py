@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.aggregates.model import Aggregate, numbers, plain
+from dpsql.aggregates.aggregate import Aggregate, numbers, plain
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
 from dpsql.privacy.measuring import Measuring, number

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpsql.aggregates.model import Aggregate, plain
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, plain
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import candidates
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 
 def _result(args: tuple[Expr, ...]) -> Type:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.aggregates.model import Aggregate, plain
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, plain
 from dpsql.domain.types import ANY, REAL, Kind, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal
 from dpsql.privacy import candidates
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 
 def _result(args: tuple[Expr, ...]) -> Type:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dpsql.aggregates.model import Aggregate, plain
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, plain
 from dpsql.domain.types import ANY, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Expr, Literal
 from dpsql.privacy import candidates
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 
 def _mode_type(args: tuple[Expr, ...]) -> Type:

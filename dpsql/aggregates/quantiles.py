@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpsql.aggregates.model import Aggregate, plain
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, plain
 from dpsql.domain.types import ANY, NULL, REAL, TIMESTAMP, Kind, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, place
 from dpsql.plan.candidates import Rule
 from dpsql.privacy import candidates
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 ORDERED = (*candidates.ORDERED, Kind.NULL, Kind.ANY)
 

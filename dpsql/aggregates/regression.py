@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from dpsql.aggregates.aggregate import Aggregate, numbers, plain
 from dpsql.aggregates.covariance import correlation
-from dpsql.aggregates.model import Aggregate, numbers, plain
 from dpsql.domain.types import BIGINT
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dpsql.aggregates.model import Aggregate, contribution_bounds
+from dpsql import functions
+from dpsql.aggregates.aggregate import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql import functions
 
 
 def result(args: tuple[Expr, ...]) -> Type:

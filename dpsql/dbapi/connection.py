@@ -12,20 +12,20 @@ from typing import Any, Generic, Self, overload
 
 from dpsql import errors
 from dpsql.accounting.account import Amount, Balance, Cap
-from dpsql.boundary import answering, boundary
 from dpsql.catalog.model import Catalog
+from dpsql.dbapi.boundary import answering, boundary
 from dpsql.dbapi.cursor import Cursor, Messages
 from dpsql.dbapi.rows import Row, RowFactory, T, TupleRow, tuple_row
+from dpsql.dbapi.statements import charge_of, explain, plan_text
+from dpsql.dbapi.user_tables import load_frame
 from dpsql.engine.sealed import Closing, Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
-from dpsql.explanation import Explanation
+from dpsql.execution.planning import Parameters
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit
-from dpsql.result import CostReport, amount_report, cost_report
+from dpsql.report.explanation import Explanation
+from dpsql.report.privacy import CostReport, amount_report, cost_report
 from dpsql.session import Session, open_session
-from dpsql.session_plan import Parameters
 from dpsql.sql import options
-from dpsql.statements import charge_of, explain, plan_text
-from dpsql.user_tables import load_frame
 
 Amountlike = int | float | str | Decimal | Fraction
 

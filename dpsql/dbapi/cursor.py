@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from dpsql import errors
-from dpsql.boundary import answering
+from dpsql.dbapi.boundary import answering
 from dpsql.dbapi.rows import Description, Row, RowFactory, RowMaker
 from dpsql.dbapi.served import Served
+from dpsql.dbapi.statements import execute, execute_many
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sealed import Closing, Sealed
 from dpsql.errors import InterfaceError, NotSupportedError
+from dpsql.execution.planning import Parameters
 from dpsql.query import Answer
 from dpsql.session import Session
-from dpsql.session_plan import Parameters
-from dpsql.statements import execute, execute_many
 
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Connection

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeGuard
 
-from dpsql.result import Privacy
+from dpsql.report.privacy import Privacy
 
 Line = tuple[Any, ...]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from dpsql.dbapi.display import Shown, html_table, html_text, text_table
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InterfaceError
-from dpsql.file_access import NewFile
 from dpsql.query import Answer
-from dpsql.result import CostReport, Privacy
+from dpsql.report.privacy import CostReport, Privacy
+from dpsql.sources.file_access import NewFile
 
 if TYPE_CHECKING:
     import pandas

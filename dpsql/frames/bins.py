@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsql.errors import InterfaceError
-from dpsql.frames import words
+from dpsql.frames import sql_literals as words
 
 MOST_BINS, MOST_ENDS = 10_000, 1000
 

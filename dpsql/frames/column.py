@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import InterfaceError
-from dpsql.frames import words
+from dpsql.frames import sql_literals as words
 from dpsql.frames.bins import equal, given
+from dpsql.frames.opaque import Unseen
 from dpsql.frames.statistics import statistic
-from dpsql.frames.unseen import Unseen
 
 if TYPE_CHECKING:
     from dpsql.frames.frame import PrivateFrame

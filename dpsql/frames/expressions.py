@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dpsql.aggregates import BY_NAME
 from dpsql.engine.printing import printed
 from dpsql.errors import Error, InterfaceError, Span, SqlError
+from dpsql.execution.planning import Parameters, read
+from dpsql.ir.ids import Ids
 from dpsql.query import in_text
 from dpsql.session import Session
-from dpsql.session_plan import Parameters, read
 from dpsql.sql.bind import bind
-from dpsql.sql.bind.context import Ids
 from dpsql.sql.lexical import tokenize
 
 ANSWERING = ("query", "explain", "show_tables", "show_budget", "describe")

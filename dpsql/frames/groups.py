@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpsql.errors import InterfaceError
-from dpsql.frames.asking import Asking, selected
+from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.expressions import END
-from dpsql.frames.unseen import Unseen
+from dpsql.frames.opaque import Unseen
 
 if TYPE_CHECKING:
     from dpsql.frames.frame import PrivateFrame

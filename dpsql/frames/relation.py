@@ -11,7 +11,7 @@ from types import MappingProxyType
 from dpsql.catalog.model import TableSpec
 from dpsql.domain.types import DATE, TIMESTAMP
 from dpsql.errors import InterfaceError
-from dpsql.frames import words
+from dpsql.frames import sql_literals as words
 from dpsql.frames.expressions import END
 
 Ends = tuple[float, float]

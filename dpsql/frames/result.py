@@ -9,7 +9,7 @@ from dpsql.dbapi.display import half_width, with_interval
 from dpsql.dbapi.served import Served
 from dpsql.errors import InterfaceError
 from dpsql.query import Answer
-from dpsql.result import Privacy
+from dpsql.report.privacy import Privacy
 
 if TYPE_CHECKING:
     import pandas

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dpsql.catalog.limits import LIMIT_MEANING
-from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.dbapi.connection import Amountlike, exact_option
+from dpsql.dbapi.user_tables import load_frame
 from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError
-from dpsql.frames.describing import TABLE, budget_of, described
 from dpsql.frames.relation import Base, Relation
+from dpsql.frames.schema_inference import TABLE, budget_of, described
+from dpsql.metadata.limits import LIMIT_MEANING
+from dpsql.metadata.load import load
 from dpsql.session import Session, open_session
 from dpsql.sql.limits import FRAME_SIZE_LIMIT
-from dpsql.user_tables import load_frame
 
 Metadata = str | Path | Mapping[str, object] | Catalog
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dpsql.errors import InterfaceError
-from dpsql.frames import words
+from dpsql.frames import sql_literals as words
 
 # by pandas' name: the SQL over a column's expression
 COLUMN_STATISTICS: Mapping[str, Callable[[str], str]] = MappingProxyType(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from dpsql.aggregates import AGGREGATES
+from dpsql.functions import REFUSED
+from dpsql.functions.table import FAMILIES
 from dpsql.help.topics import HERE
 from dpsql.sql import instead, refusals
-from dpsql.sql.functions import REFUSED
-from dpsql.sql.functions.table import FAMILIES
 from dpsql.sql.options import OPTIONS, SETTINGS
 
 MADE = "<!-- made by `python -m dpsql.help.reference`; edit the code's tables instead -->"
@@ -99,8 +99,8 @@ def commands() -> Iterator[str]:
     import click
 
     from dpsql.shell.commands import root
-    from dpsql.shell.own import overview
-    from dpsql.shell.voice import MEANINGS
+    from dpsql.shell.prompt_commands import overview
+    from dpsql.shell.stderr import MEANINGS
 
     yield "# The dpsql command"
     yield from ("", MADE, "", "```", *help_of(root, None, "dpsql").splitlines(), "```")

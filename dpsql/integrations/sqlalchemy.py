@@ -16,11 +16,11 @@ from sqlalchemy.sql import compiler
 from sqlalchemy.types import TypeEngine
 
 from dpsql.catalog.model import Catalog, TableSpec, fold
+from dpsql.dbapi.statements import columns_of
 from dpsql.domain.types import Kind, Type
 from dpsql.engine.printing import keywords
 from dpsql.errors import InterfaceError
 from dpsql.session import Session
-from dpsql.statements import columns_of
 
 _TYPES: dict[Kind, type[TypeEngine[Any]]] = {
     Kind.BOOLEAN: types.BOOLEAN,

@@ -46,7 +46,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A scalar function, operator, CASE or CAST: a row of the function table (sql/functions), by its name there.
+    """A scalar function, operator, CASE or CAST: a row of the function table (functions/), by its name there.
 
     CASE is Call("case", (when, then, when, then, …, else)); CAST is Call("cast", (x,), type=target).
     """
@@ -199,3 +199,6 @@ def place(expr: Expr) -> Span | None:
         at = place(child)
         found = at if found is None else found.join(at)
     return found
+
+
+GROUPING = "grouping"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.ir.expr import AggregateCall, Call, Expr, WindowCall, children, columns_of
 from dpsql.ir.scoping import exprs_of
 from dpsql.plan.tracked import Tracked
-from dpsql.sql import functions
 
 CLAMPS = ("least", "greatest")
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import BIGINT, Kind
 from dpsql.errors import Refused
-from dpsql.ir.expr import AggregateCall, Call, Literal
+from dpsql.ir.expr import GROUPING, AggregateCall, Call, Literal
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Aggregate, Field, Loaded, Node, Noisy, Project, SetOp, with_inputs
 from dpsql.ir.scoping import where
 from dpsql.plan.clamps import clamped_nulls
 from dpsql.plan.stages import FanOut, Level
 from dpsql.plan.tracked import Origin, Private, Tracked
-from dpsql.sql.bind.calls import GROUPING
-from dpsql.sql.bind.context import Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ class Draw:
     moves the vector by at most `reach` in `norm`, and `scale` (b or σ) is an integer too. epsilon or rho: what it costs.
     parts: more than 1 where the grid is whole pieces (privacy/whole_numbers.py): there b or σ is scale/parts.
     mechanism "none": reach 0, the constant 0; "summed": nothing is drawn of this level of grouping sets, it is the sum of
-    its leaves (dpsql/consistent.py); "exact": no noise at all (testing.exact alone makes it);
+    its leaves (dpsql/release/consistency.py); "exact": no noise at all (testing.exact alone makes it);
     "permute-and-flip", under zcdp "exponential": no number is added, choices are made, each with epsilon ÷ shares; rank is
     how far from the end MIN and MAX look, in weights.
     """

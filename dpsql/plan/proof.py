@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dpsql.functions.function import unchecked
 from dpsql.ir.expr import Call, Column
 from dpsql.ir.nodes import Project
-from dpsql.sql.functions.model import unchecked
 
 
 class Rule(StrEnum):

@@ -75,7 +75,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonNegative:
-    """A count that is shown as one of whole numbers from 0 on (dpsql/nonnegative.py). position: of its measurement; count:
+    """A count that is shown as one of whole numbers from 0 on (release/nonnegative.py). position: of its measurement; count:
     the answer it is made of, which keeps its noise; shown: what the stage's outputs read instead. slack: by how many rows
     making levels consistent may have moved the count besides."""
 

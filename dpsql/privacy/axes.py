@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import Kind
@@ -18,7 +19,6 @@ from dpsql.plan.measurements import Axis
 from dpsql.plan.tracked import Origin
 from dpsql.privacy import sensitivity
 from dpsql.privacy.sensitivity import ValueGrid
-from dpsql.sql import functions
 
 PIECE_LIMIT = 2**62  # one row's integer fits a BIGINT; weighted, 2^40 of them add up within a HUGEINT
 COARSER = 2**10  # steps of reals without bounds: 2^-30 of a typical size

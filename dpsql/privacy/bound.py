@@ -14,12 +14,14 @@ from types import MappingProxyType
 from typing import Any, Protocol
 from typing import Literal as OneOf
 
+from dpsql import functions
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.types import Kind
 from dpsql.errors import InternalError, Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field, Project
 from dpsql.plan.balls import radius
 from dpsql.plan.clamps import clamped_values
@@ -34,8 +36,6 @@ from dpsql.privacy.lone_keys import refuse_lone_keys
 from dpsql.privacy.measuring import Measuring
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, QuerySettings
-from dpsql.sql import functions
-from dpsql.sql.bind.context import Ids
 
 KEY_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
 

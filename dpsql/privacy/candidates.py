@@ -7,6 +7,7 @@ from fractions import Fraction
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
 from dpsql.errors import Refused, Span, SqlError
+from dpsql.functions.sets import count_bins
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
@@ -24,7 +25,6 @@ from dpsql.plan.candidates import (
 from dpsql.plan.measurements import Axis, Choice, Histogram
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import Measuring
-from dpsql.sql.functions.sets import count_bins
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
 CELLS = 2**24  # candidates of all public groups together

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.types import NULL, REAL
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field
 from dpsql.privacy.measuring import number
-from dpsql.sql import functions
-from dpsql.sql.bind.context import Ids
 
 UNKNOWN = 1e150  # an end that division leaves open; products of two such are still finite
 

@@ -17,9 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
 from dpsql.plan.measurements import Choice
 from dpsql.plan.stages import NoisyStage
@@ -27,8 +29,6 @@ from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
 from dpsql.privacy.measured import Measured, measured_columns
 from dpsql.privacy.measuring import number
 from dpsql.privacy.running import measured_windows
-from dpsql.sql import functions
-from dpsql.sql.bind.context import Ids
 
 _ZERO = Literal(0, BIGINT)
 OPEN = 1e100  # ends from here on are shown as NULL
@@ -210,7 +210,7 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
 
 
 def as_measured(expr: Expr, stage: NoisyStage) -> Expr:
-    """An output by what intervals are made of: a count that is shown from 0 on (dpsql/nonnegative.py) by max(ñ, 0), ñ the
+    """An output by what intervals are made of: a count that is shown from 0 on (release/nonnegative.py) by max(ñ, 0), ñ the
     noisy one.
 
     Lemma: with ñ ± r an interval of level 1 − α for the count n, [max(ñ − r, 0), max(ñ + r, 0)] is one, too, whatever

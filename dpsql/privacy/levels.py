@@ -1,7 +1,7 @@
 """Levels of GROUPING SETS, ROLLUP and CUBE: what share of ε each gets, and how far off each is once they agree.
 
-Every level says something about every other (dpsql/consistent.py), so the best division is not the equal one: leaves alone
-answer everything by their sums where they are few. A level may get nothing; it is then the sum of its leaves.
+Every level says something about every other (release/consistency.py), so the best division is not the equal one: leaves
+alone answer everything by their sums where they are few. A level may get nothing; it is then the sum of its leaves.
 
 Shares are a function of public numbers: how many groups each level has. They move ε between the levels' measurements of one
 thing and leave its sum as it was, so what is charged does not depend on them.

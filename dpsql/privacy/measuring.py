@@ -13,6 +13,7 @@ from typing import TypeVar
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Span
 from dpsql.ir.expr import Column, Expr, Literal
+from dpsql.ir.ids import Ids
 from dpsql.plan.measurements import (
     Axis,
     DistinctCount,
@@ -29,7 +30,6 @@ from dpsql.plan.measurements import (
 from dpsql.plan.stages import Limit
 from dpsql.privacy.auto import doublings
 from dpsql.privacy.axes import PIECE_LIMIT, Axes
-from dpsql.sql.bind.context import Ids
 
 OF_VALUES = 40  # a sum's largest limit is 2^40 times the smallest
 Sums = Mapping[int, tuple[Fraction, Fraction]]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.types import NULL
 from dpsql.ir.expr import Expr, Literal
 from dpsql.plan.measurements import RowMoments
 from dpsql.privacy.measuring import Measuring, ends, number
-from dpsql.sql import functions
 
 
 def call(function: str, *args: Expr) -> Expr:

@@ -1,4 +1,4 @@
-"""OPTIONS(nonnegative = true): which counts of a plan are shown as whole numbers from 0 on. dpsql/nonnegative.py makes them.
+"""OPTIONS(nonnegative = true): which counts of a plan are shown as whole numbers from 0 on; release/nonnegative.py does it.
 
 It is post-processing of released numbers: it costs nothing, the released rows are the same with and without it, and so
 either is a free repeat of the other. But it changes the estimates: where many counts are near 0, what they are raised by is
@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field
 from dpsql.plan.levels import public_levels, runs
 from dpsql.plan.measurements import DistinctCount, Measurement, One, RowMoments, RowTotal, UnitTotal
 from dpsql.plan.stages import NoisyStage, NonNegative
-from dpsql.sql.bind.context import Ids
 
 NOTE = (
     "{} shown as the nearest whole numbers from 0 on with the noisy ones' total: on average small ones are too large, large "
@@ -79,8 +79,8 @@ def adds_up(one: Measurement) -> bool:
 
 
 def _check_chain(stage: NoisyStage, stages: Sequence[NoisyStage]) -> None:
-    """Refuse levels that are no hierarchy. In one, each level is made of the one above it (dpsql/nonnegative.py), and stays
-    the sum of its parts; two levels of which neither has all keys of the other would have to be met at once."""
+    """Refuse levels that are no hierarchy. In one, each level is made of the one above it (release/nonnegative.py), and
+    stays the sum of its parts; two levels of which neither has all keys of the other would have to be met at once."""
     if not any(adds_up(stage.measurements[one.position]) for one in stage.nonnegative):
         return
     levels = sorted((set(s.level.keys) for s in public_levels(stage, stages) if s.level is not None), key=len)

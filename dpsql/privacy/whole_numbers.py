@@ -33,7 +33,7 @@ def whole_reach(one: Measurement, stage: Stage, norm: Norm) -> int | None:
     exactly, and the norm of their change is at most Δ/2^20; that is at most the whole number above. One total: if it
     moves by a, |a| ≤ Δ, then r(x) = ⌊(x + 2^19)/2^20⌋ moves by at most ⌈|a|/2^20⌉; both norms of one number are its size.
 
-    Levels of grouping sets are combined as reals and rounded once (dpsql/consistent.py), so there it would gain nothing.
+    Levels of grouping sets are combined as reals and rounded once (release/consistency.py), so there it would gain nothing.
     """
     if stage.level is not None or not _counts(one):
         return None

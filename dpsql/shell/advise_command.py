@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, hint, warn
+from dpsql.shell.stderr import Exit, hint, warn
 
 
 @click.command(context_settings=CONTEXT)
@@ -26,8 +26,8 @@ def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, ye
 
     Each is chosen privately, charged and on record; later queries use it for nothing.
     """
-    from dpsql.advising import shares, steps
-    from dpsql.catalog.load import load
+    from dpsql.metadata.load import load
+    from dpsql.shell.advice import shares, steps
     from dpsql.shell.opening import check_path, connection_of, number_text
 
     check_path(metadata)
@@ -60,7 +60,7 @@ def _described(step: Any) -> str:
 
 def _found(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]:
     """Each finding is told at once: it is paid for."""
-    from dpsql.advising import advice, check_budget
+    from dpsql.shell.advice import advice, check_budget
     from dpsql.shell.spinner import spinner
 
     def ask(columns: str, epsilon: Fraction, options: str) -> tuple[Any, Any]:
@@ -85,8 +85,8 @@ def _line(one: Any) -> str:
 
 
 def _write(metadata: str, found: list[Any], epsilon: Fraction) -> int:
-    from dpsql.catalog.load import load
-    from dpsql.catalog.rewriting import Change, rewritten, says
+    from dpsql.metadata.load import load
+    from dpsql.metadata.rewriting import Change, rewritten, says
 
     path = Path(metadata).resolve()
     note = f"chosen by dpsql advise, ε = {float(epsilon):g}"

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.file_access import read_text
-from dpsql.shell.own import Edit, run_own
+from dpsql.shell.prompt_commands import Edit, run_own
 from dpsql.shell.script import Item, items_of
 from dpsql.shell.shell import Shell
-from dpsql.shell.voice import say
+from dpsql.shell.stderr import say
+from dpsql.sources.file_access import read_text
 
 DEEPEST = 20  # files that read files
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, warn
+from dpsql.shell.stderr import Exit, warn
 
 DECLARED = "declared"
 
@@ -27,9 +27,9 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
 
     With --source the columns of the data are compared too (names and types, never a value).
     """
-    from dpsql.catalog.delta import meaning
-    from dpsql.catalog.lint import lint
-    from dpsql.catalog.load import load
+    from dpsql.metadata.delta import meaning
+    from dpsql.metadata.lint import lint
+    from dpsql.metadata.load import load
     from dpsql.shell.opening import check_path
 
     check_path(metadata)

@@ -14,10 +14,10 @@ COMMANDS: Mapping[str, str] = {
     "check": "check_command",
     "advise": "advise_command",
     "init": "init_command",
-    "budget": "owner",
-    "releases": "owner",
-    "ledger": "owner",
-    "void": "owner",
+    "budget": "ledger_commands",
+    "releases": "ledger_commands",
+    "ledger": "ledger_commands",
+    "void": "ledger_commands",
     "demo": "demo_command",
     "help": "help_command",
     "completion": "completion_command",
@@ -31,7 +31,7 @@ EXITS = (
 
 def not_metadata(word: str) -> str:
     """What is wrong with a first word that is neither a command nor a file that could be metadata."""
-    from dpsql.shell.voice import did_you_mean
+    from dpsql.shell.stderr import did_you_mean
 
     path = Path(word)
     if path.exists() or path.suffix or len(path.parts) > 1:

@@ -11,13 +11,13 @@ from prompt_toolkit.document import Document
 
 from dpsql.aggregates import AGGREGATES
 from dpsql.catalog.model import ColumnSpec, TableSpec, fold
+from dpsql.functions import FUNCTIONS
 from dpsql.help.topics import TOPICS
 from dpsql.plan.dialects.literals import text
 from dpsql.shell.describe import column_notes, plain
 from dpsql.shell.output import MODES
-from dpsql.shell.own import BY_SPELLING, OWN
+from dpsql.shell.prompt_commands import BY_SPELLING, OWN
 from dpsql.shell.shell import Shell
-from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.options import OPTIONS, SETTINGS
 
 KEYWORDS = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit
+from dpsql.shell.stderr import Exit
 
 
 @click.command(context_settings=CONTEXT)

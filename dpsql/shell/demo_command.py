@@ -10,7 +10,7 @@ import click
 
 from dpsql.shell.commands import CONTEXT
 from dpsql.shell.query_command import RUNNING, SHOWING, converse, options
-from dpsql.shell.voice import hint, say
+from dpsql.shell.stderr import hint, say
 
 SAMPLES = ("hospital", "student", "browser_logs", "exam")
 TRY = {

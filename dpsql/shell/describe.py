@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec, fold
 from dpsql.errors import InterfaceError
-from dpsql.explanation import bounds_text
 from dpsql.plan.dialects.literals import identifier
+from dpsql.report.explanation import bounds_text
 from dpsql.sql.bind.scope import unknown_table
 
 
@@ -82,7 +82,7 @@ def plain(name: str) -> str:
 def functions(word: str = "") -> str:
     """Aggregates and scalar functions whose name or description has the word."""
     from dpsql.aggregates import AGGREGATES
-    from dpsql.sql.functions import FUNCTIONS
+    from dpsql.functions import FUNCTIONS
 
     listed = [(a.signature, a.doc) for a in AGGREGATES] + [(f.signature, f.doc) for f in FUNCTIONS.values()]
     found = [(s, d) for s, d in listed if word.lower() in f"{s} {d}".lower()]

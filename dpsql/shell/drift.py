@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
-from dpsql.catalog.scaffold import catalog_type
 from dpsql.domain.types import Kind
 from dpsql.engine.sources import Column, Files
 from dpsql.engine.vault import Vault
-from dpsql.table_sources import sources_of
+from dpsql.metadata.scaffold import catalog_type
+from dpsql.sources.table_sources import sources_of
 
 # What a source's type is read as without losing values, by what the metadata may call it.
 FITS = {

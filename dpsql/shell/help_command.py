@@ -7,7 +7,7 @@ import sys
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, coloured, is_terminal
+from dpsql.shell.stderr import Exit, coloured, is_terminal
 
 
 @click.command("help", context_settings=CONTEXT)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, say
+from dpsql.shell.stderr import Exit, say
 
 DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
@@ -24,7 +24,7 @@ def init(source: Path, table: str | None, delimiter: str | None, output: Path | 
 
     Names and types of columns are read, no value: bounds, keys and limits taken from the data would give it away.
     """
-    from dpsql.catalog.scaffold import scaffold
+    from dpsql.metadata.scaffold import scaffold
 
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     source = inside(source)
@@ -106,7 +106,7 @@ def only_table(source: Path) -> str:
 
 def _create(path: Path, text: str) -> None:
     from dpsql.errors import InterfaceError
-    from dpsql.file_access import permitted
+    from dpsql.sources.file_access import permitted
 
     permitted(path, "write")
     try:

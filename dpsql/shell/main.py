@@ -57,7 +57,7 @@ def _run(given: list[str]) -> int:
     import click
 
     from dpsql.errors import Error
-    from dpsql.shell import voice
+    from dpsql.shell import stderr as voice
     from dpsql.shell.commands import root
 
     try:

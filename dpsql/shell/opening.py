@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.errors import CatalogError, InterfaceError, Problem
-from dpsql.shell.voice import did_you_mean, warn
+from dpsql.shell.stderr import did_you_mean, warn
 
 CATALOG_ENDINGS = (".yaml", ".yml")
 DATA_ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".duckdb", ".ddb", ".db", ".json", ".xlsx")
@@ -95,8 +95,8 @@ def ledger_path(place: str) -> Path:
             if file.read(len(SQLITE)) == SQLITE:
                 return path
     check_path(place)
-    from dpsql.catalog.load import load
-    from dpsql.catalog_ledger import ledger_path_of
+    from dpsql.metadata.load import load
+    from dpsql.sources.catalog_ledger import ledger_path_of
 
     found = ledger_path_of(load(path))
     assert found is not None  # a catalog with a file has a place for its ledger

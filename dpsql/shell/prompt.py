@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.file_access import permitted
 from dpsql.shell.batch import run_item
-from dpsql.shell.own import Edit, Quit
+from dpsql.shell.prompt_commands import Edit, Quit
 from dpsql.shell.script import complete, items_of
 from dpsql.shell.shell import Shell
-from dpsql.shell.voice import bug, coloured, fail, hint, say
+from dpsql.shell.stderr import bug, coloured, fail, hint, say
+from dpsql.sources.file_access import permitted
 
 LEAVE = ("exit", "quit", "\\q", ".exit", ".quit")
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from dpsql.shell.commands import CONTEXT
-from dpsql.shell.voice import Exit, is_terminal, say, usage
+from dpsql.shell.stderr import Exit, is_terminal, say, usage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,7 +118,7 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
 
 def _script(shell: Any, given: dict[str, Any]) -> None:
     from dpsql.shell.batch import read_file, run_text
-    from dpsql.shell.own import Quit
+    from dpsql.shell.prompt_commands import Quit
 
     texts = [(text, "") for text in given["command"]]
     texts += [(read_file(Path(file), restricted=shell.restricted), _named(file)) for file in given["files"]]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from dpsql.errors import InterfaceError
-from dpsql.file_access import NewFile
-from dpsql.result import NO_INTERVALS, Privacy
+from dpsql.report.privacy import NO_INTERVALS, Privacy
 from dpsql.shell.output import BY_NAME, Mode, Page, mode_of_file
-from dpsql.shell.output.model import Row
-from dpsql.shell.voice import coloured, is_terminal
+from dpsql.shell.output.mode import Row
+from dpsql.shell.stderr import coloured, is_terminal
+from dpsql.sources.file_access import NewFile
 
 
 class Results:

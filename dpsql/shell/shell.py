@@ -10,13 +10,13 @@ from typing import Any
 
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
-from dpsql.result import CostReport, Privacy
-from dpsql.session_plan import read
+from dpsql.execution.planning import read
+from dpsql.report.privacy import CostReport, Privacy
 from dpsql.shell import summary
 from dpsql.shell.output import Page
 from dpsql.shell.results import Results
 from dpsql.shell.spinner import spinner
-from dpsql.shell.voice import hint, say
+from dpsql.shell.stderr import hint, say
 
 HAVE_A_QUERY = ("query", "create_table_as", "insert")
 FREE = ("explain", "show_budget", "show_tables", "describe", "set")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dpsql.shell.voice import coloured
+from dpsql.shell.stderr import coloured
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEFORE_SECONDS, FRAME_SECONDS = 0.4, 0.1

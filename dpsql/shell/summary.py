@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from dpsql.result import CostReport, Privacy
-from dpsql.shell.output.model import shown
+from dpsql.report.privacy import CostReport, Privacy
+from dpsql.shell.output.mode import shown
 
 MOST_COLUMNS = 6
 DONE = {"create_table": "table created", "drop_table": "table dropped", "set": "set"}

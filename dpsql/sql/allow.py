@@ -11,10 +11,12 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.catalog.model import fold
 from dpsql.errors import Error, Refused, Span, SqlError
-from dpsql.sql import functions, relational
-from dpsql.sql.calls import AGGREGATES, WINDOWS
+from dpsql.sql import relational
+from dpsql.sql.call_nodes import ALLOWED as CALL_NODES
+from dpsql.sql.call_syntax import AGGREGATES, WINDOWS
 from dpsql.sql.places import written_name
 from dpsql.sql.refusals import ARGUMENTS, NODES
 from dpsql.sql.shapes import fits
@@ -23,7 +25,7 @@ from dpsql.sql.tokens import span
 
 Allowed = Mapping[type[exp.Expr], frozenset[str]]
 
-_SCALARS: Allowed = dict(functions.ALLOWED.items())
+_SCALARS: Allowed = dict(CALL_NODES.items())
 ALLOWED: Allowed = MappingProxyType({**_SCALARS, **AGGREGATES, **WINDOWS, **relational.ALLOWED})
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from dpsql.sql.calls import AGGREGATES
+from dpsql.sql.call_syntax import AGGREGATES
 
 Kinds = tuple[type[exp.Expr], ...]
 

@@ -22,7 +22,7 @@ from dpsql.catalog.model import Catalog, fold
 from dpsql.engine import plain
 from dpsql.engine.sources import Database, Files, Frame, Source
 from dpsql.errors import InterfaceError
-from dpsql.table_sources import declared_source, overrides
+from dpsql.sources.table_sources import declared_source, overrides
 from dpsql.testing.cells import DAY, Cell, Moment
 
 Places = Sequence[int]  # of rows

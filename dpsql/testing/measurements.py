@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 
 from dpsql.errors import InternalError
+from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting, over_limits
@@ -25,11 +27,9 @@ from dpsql.privacy.calibrate import KEYS
 from dpsql.privacy.noise_grid import SELECTED_LIMIT
 from dpsql.privacy.settling import settled
 from dpsql.query import vault_run, vault_totals
-from dpsql.release import Exact, all_keys_of, answers_of, cells
-from dpsql.scratch_sql import ScratchSql
+from dpsql.release.noise import Exact, all_keys_of, answers_of, cells
 from dpsql.session import Session
 from dpsql.testing.cumulative import along
-from dpsql.vault_sql import vault_relations
 
 Group = tuple[object, ...]
 Cell = tuple[Group, int]  # a group and a total or candidate in it

@@ -24,15 +24,15 @@ from typing import Any, NamedTuple
 
 from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
+from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.planning import Parameters, plan_of, read
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
 from dpsql.privacy.calibrate import KEYS
 from dpsql.query import check, in_text
-from dpsql.release import Noisy, release
-from dpsql.scratch_sql import ScratchSql
+from dpsql.release.noise import Noisy, release
 from dpsql.session import Session, open_session
-from dpsql.session_plan import Parameters, plan_of, read
 from dpsql.sql.statement import Statement
 from dpsql.testing.measurements import (
     Reach,

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold, format_of
 from dpsql.errors import InterfaceError
+from dpsql.metadata.load import load
 from dpsql.testing.cells import unit_of, value_of
 from dpsql.testing.copies import Copy, public, read, shuffled
 

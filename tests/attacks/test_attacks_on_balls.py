@@ -11,7 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.errors import Refused
-from dpsql.record import release_record
+from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer, exact
 
 COLUMNS: dict[str, Any] = {

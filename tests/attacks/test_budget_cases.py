@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dpsql
+from dpsql.execution.planning import plan_of, read
 from dpsql.query import in_text
-from dpsql.session_plan import plan_of, read
 from tests.cases import clinic
 from tests.cases.test_sql_cases import ACCEPTED
 

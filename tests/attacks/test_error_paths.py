@@ -329,7 +329,7 @@ def test_whatever_fails_inside_leaves_without_its_frames(
 
 def test_the_frames_that_are_hidden_do_show_the_rows(owned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test would see them: with the boundary open, a variable of ours shows the frame."""
-    monkeypatch.setattr("dpsql.boundary.full_tracebacks", True)
+    monkeypatch.setattr("dpsql.dbapi.boundary.full_tracebacks", True)
     with pytest.raises(dpsql.Error) as caught:
         dpsql.connect(owned, source={"t": frame_of("pandas")}, epsilon=-1)
     assert SENTINEL in said(caught.value)

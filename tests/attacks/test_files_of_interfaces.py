@@ -12,11 +12,11 @@ import pytest
 
 import dpsql
 from dpsql.accounting.ledger import Ledger
-from dpsql.belongings import Belongings, of_catalog
-from dpsql.catalog.load import load
 from dpsql.errors import InterfaceError
-from dpsql.file_access import NewFile, permitted
+from dpsql.metadata.load import load
 from dpsql.shell.main import main
+from dpsql.sources.belongings import Belongings, of_catalog
+from dpsql.sources.file_access import NewFile, permitted
 from tests.attacks.budget_world import COUNT, write
 from tests.attacks.terminal import terminal
 

@@ -20,7 +20,7 @@ import pytest
 import dpsql
 import dpsql.testing
 from benchmarks._large_queries import LARGE
-from dpsql.frames import words
+from dpsql.frames import sql_literals as words
 from dpsql.samples.prepare import prepare
 from tests.attacks.terminal import terminal
 

@@ -12,10 +12,10 @@ import duckdb
 import pytest
 
 from dpsql.domain.types import Kind
+from dpsql.functions import FUNCTIONS, infer, totalise
 from dpsql.ir.expr import Call, Column
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
-from dpsql.sql.functions import FUNCTIONS, infer, totalise
 from tests.unit.functions.world import (
     HOSTILE,
     TYPES,

@@ -14,8 +14,8 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.planning import read as read_statement
 from dpsql.query import check, in_text
-from dpsql.session_plan import read as read_statement
 from tests.cases import clinic
 from tests.cases.reading import FOLDER, Case, read, refusal
 

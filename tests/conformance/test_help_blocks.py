@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql.catalog.load import loads
+from dpsql.metadata.load import loads
 from dpsql.shell.script import items_of
 from tests.conformance.playing import DOCUMENTS, Block, blocks, close, folder, is_played, masked, play
 

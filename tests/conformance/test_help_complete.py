@@ -14,23 +14,23 @@ import pytest
 import dpsql
 from dpsql import errors
 from dpsql.aggregates import AGGREGATES
-from dpsql.catalog.columns import COLUMN_FIELDS
-from dpsql.catalog.load import CATALOG_FIELDS
-from dpsql.catalog.tables import TABLE_FIELDS
 from dpsql.dbapi import Connection, Cursor
 from dpsql.errors import InterfaceError
 from dpsql.frames import PrivateFrame, Result
 from dpsql.frames.column import PrivateColumn
 from dpsql.frames.groups import PrivateGroups
+from dpsql.functions import FUNCTIONS, REFUSED
 from dpsql.help import reference
 from dpsql.help.topics import HERE, TOPICS, overview, section, topic_text
+from dpsql.metadata.columns import COLUMN_FIELDS
+from dpsql.metadata.load import CATALOG_FIELDS
+from dpsql.metadata.tables import TABLE_FIELDS
 from dpsql.plan.proof import Rule
 from dpsql.shell.commands import COMMANDS, root
 from dpsql.shell.output import MODES
-from dpsql.shell.own import OWN
+from dpsql.shell.prompt_commands import OWN
 from dpsql.shell.query_command import MODE_NAMES
-from dpsql.shell.voice import MEANINGS, Exit
-from dpsql.sql.functions import FUNCTIONS, REFUSED
+from dpsql.shell.stderr import MEANINGS, Exit
 from dpsql.sql.options import OPTIONS, SETTINGS
 
 PACKAGE = Path(errors.__file__).parent
@@ -67,6 +67,7 @@ def test_every_error_code_is_documented() -> None:
     assert not missing, "add a section to dpsql/help/errors.md"
 
 
+@pytest.mark.slow
 def test_no_error_code_is_made_up() -> None:
     text = (HERE / "errors.md").read_text(encoding="utf-8")
     source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))

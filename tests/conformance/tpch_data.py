@@ -6,8 +6,8 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.catalog.load import loads
 from dpsql.catalog.model import Catalog
+from dpsql.metadata.load import loads
 
 FOLDER = Path(__file__).parent / "tpch"
 CUSTOMERS, ORDERS, PARTS, SUPPLIERS = 300, 2400, 200, 20

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from dpsql.aggregates import BY_NAME
 from dpsql.engine.printing import printed
+from dpsql.execution.planning import read
 from dpsql.ir.expr import Expr, columns_of
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node, Project
 from dpsql.plan.cut import Draft, cut
 from dpsql.privacy.rules.context import KeysNeeded, TrackContext
 from dpsql.privacy.track import track_statement
 from dpsql.session import Session
-from dpsql.session_plan import read
 from dpsql.sql.bind import bind
-from dpsql.sql.bind.context import Ids
 
 
 def closed(session: Session, sql: str) -> list[Project]:

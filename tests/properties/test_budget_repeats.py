@@ -17,6 +17,8 @@ import pytest
 
 import dpsql
 from dpsql.engine.vault import Vault
+from dpsql.execution.planning import plan_of, read
+from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.answers import answers
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.ready import Listed, Ready, with_public_keys
@@ -25,8 +27,6 @@ from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import ReleasePlan
 from dpsql.query import check, in_text
 from dpsql.session import Session
-from dpsql.session_plan import plan_of, read
-from dpsql.vault_sql import vault_relations
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world
 

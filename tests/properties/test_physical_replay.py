@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from dpsql.dbapi.user_tables import load_frame
 from dpsql.errors import Error
 from dpsql.testing import Copies, Replayer
-from dpsql.user_tables import load_frame
 from tests.properties.generator.draws import fixed_noise
 from tests.properties.generator.grim import MODES, GrimStatements
 from tests.properties.generator.grim_tables import TYPES, grim_tables

@@ -20,7 +20,7 @@ from dpsql.accounting.account import Amount, Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.releases import as_json, as_markdown
 from dpsql.accounting.spending import published, report
-from dpsql.result import CostReport
+from dpsql.report.privacy import CostReport
 from dpsql.shell.main import main
 
 ROWS = pa.table(

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import Error
+from dpsql.execution.plan_sql import ScratchSql
+from dpsql.functions import FUNCTIONS, unchecked
 from dpsql.ir.expr import AggregateCall, Call, Expr
 from dpsql.ir.expr import walk as walk_expr
 from dpsql.ir.nodes import walk
@@ -23,8 +25,6 @@ from dpsql.plan.balls import radius
 from dpsql.plan.measurements import exprs
 from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
 from dpsql.query import check
-from dpsql.scratch_sql import ScratchSql
-from dpsql.sql.functions import FUNCTIONS, unchecked
 from dpsql.testing import Copies, Replayer
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsql.dbapi.user_tables import load_frame
 from dpsql.errors import Error
 from dpsql.ir.expr import WindowCall
 from dpsql.ir.expr import walk as walk_expr
@@ -20,7 +21,6 @@ from dpsql.ir.nodes import Aggregate, Join, Node, Noisy, SemiJoin, Window, walk
 from dpsql.ir.scoping import exprs_of
 from dpsql.plan.stages import ReleasePlan
 from dpsql.testing import Copies, Replayer
-from dpsql.user_tables import load_frame
 from tests.properties.generator.draws import fixed_noise
 from tests.properties.generator.statements import ADDITIVE, OTHERS, Statements
 from tests.properties.generator.tables import Tables, arrow, source, tables

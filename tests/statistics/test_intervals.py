@@ -249,7 +249,7 @@ def test_many_rows_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         again = conn.execute(sql, query_id="q").privacy
     assert first is not None and again is not None
     apart = dict(first.intervals)
-    monkeypatch.setattr("dpsql.interval_report.MOST_ROWS", 5)
+    monkeypatch.setattr("dpsql.execution.row_intervals.MOST_ROWS", 5)
     assert dict(again.intervals) == apart and {"v", "c"} <= set(apart)
     assert again.intervals.of_row((0, 1.0, 1.0, 2.0)) == apart
 

@@ -12,8 +12,8 @@ import pytest
 
 import dpsql
 from dpsql import testing
-from dpsql.consistent import rounded
 from dpsql.mechanisms import laplace
+from dpsql.release.consistency import rounded
 from tests.unit.test_consistent import CATALOG, rows
 
 RUNS = 24

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pytest
 
 import dpsql
-from dpsql.along import in_groups, in_order, released_along
 from dpsql.plan.stages import Draw, Noised, Running
 from dpsql.privacy.running import rmse, width_of_sum, width_of_total
-from dpsql.release import add_noise
+from dpsql.release.along_order import in_groups, in_order, released_along
+from dpsql.release.noise import add_noise
 from dpsql.testing import Replayer
 
 DAYS = 365

@@ -8,10 +8,10 @@ from typing import Any, assert_type
 import pandas as pd
 
 import dpsql
-from dpsql.explanation import Explanation
 from dpsql.frames import Result
 from dpsql.frames.column import PrivateColumn
-from dpsql.result import CostReport, Privacy
+from dpsql.report.explanation import Explanation
+from dpsql.report.privacy import CostReport, Privacy
 
 conn = dpsql.connect("metadata/hospital.yaml", analyst="ana", epsilon=1.0, delta=1e-9)
 assert_type(conn, dpsql.Connection[tuple[Any, ...]])

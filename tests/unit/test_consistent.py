@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpsql
-from dpsql.consistent import least_squares
+from dpsql.release.consistency import least_squares
 
 CATALOG = {
     "dataset": "levels",

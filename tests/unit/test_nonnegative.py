@@ -13,8 +13,8 @@ import pytest
 
 import dpsql
 from dpsql.errors import Refused
-from dpsql.nonnegative import nearest
-from dpsql.record import release_record
+from dpsql.release.nonnegative import nearest
+from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer
 from tests.unit.test_consistent import CATALOG, rows
 
@@ -59,6 +59,7 @@ def test_what_is_whole_and_adds_up_stays() -> None:
     assert nearest([1, 1, 1], 2, 1) == [1, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", ["COUNT(*)", "COUNT(x)", "COUNT(DISTINCT who)", "COUNT(DISTINCT n)"])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_either_is_a_free_repeat_of_the_other(counted: str, mechanism: str, tmp_path: Path) -> None:

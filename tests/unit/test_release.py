@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import dpsql
+from dpsql.execution.planning import plan_of, read
 from dpsql.plan.stages import NoisyStage
-from dpsql.session_plan import plan_of, read
 
 CATALOG: dict[str, Any] = {
     "dataset": "release",
@@ -52,7 +52,7 @@ def run(
         return sample
 
     for name in ("laplace", "gaussian"):
-        monkeypatch.setattr(f"dpsql.release.discrete_{name}", sampler(name))
+        monkeypatch.setattr(f"dpsql.release.noise.discrete_{name}", sampler(name))
     asked = sql.replace("SELECT", f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{mechanism}')", 1)
     with dpsql.connect(CATALOG, source=SOURCE) as connection:
         (stage,) = plan_of(connection._session, read(asked)).stages
@@ -77,7 +77,7 @@ def test_keys_of_both_rounds_come_in_key_order(monkeypatch: pytest.MonkeyPatch) 
         asked.append((t, n))
         return np.array(next(noise) if len(asked) <= 2 else [0] * n, dtype=np.int64)
 
-    monkeypatch.setattr("dpsql.release.discrete_gaussian", drawn)
+    monkeypatch.setattr("dpsql.release.noise.discrete_gaussian", drawn)
     several = {**CATALOG, "tables": {"t": {**CATALOG["tables"]["t"], "max_groups": 4}}}
     sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian') n FROM t GROUP BY n"
     with dpsql.connect(several, source=SOURCE) as connection:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.catalog.load import load
 from dpsql.engine.sources import Files
-from dpsql.table_sources import sources_of
+from dpsql.metadata.load import load
+from dpsql.sources.table_sources import sources_of
 
 COLUMNS = {"name": "text", "n": "integer"}
 CATALOG = {

@@ -13,14 +13,14 @@ from typing import TypeVar, assert_never
 
 from dpsql.domain.types import DATE, HUGEINT, TIMESTAMP, Kind, Type, decimal
 from dpsql.errors import InternalError
+from dpsql.functions.function import CHECKED
+from dpsql.functions.numbers import decimals
+from dpsql.functions.table import FUNCTIONS
+from dpsql.functions.text import JOINED_LIMIT
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
-from dpsql.plan.dialects import calls
+from dpsql.plan.dialects import function_calls as calls
 from dpsql.plan.dialects.forms import Form, plain
 from dpsql.plan.dialects.literals import identifier, literal
-from dpsql.sql.functions.model import CHECKED
-from dpsql.sql.functions.numbers import decimals
-from dpsql.sql.functions.table import FUNCTIONS
-from dpsql.sql.functions.text import JOINED_LIMIT
 
 __all__ = ["identifier", "literal", "render"]
 

@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 
 from dpsql.domain.types import BOOLEAN, NULL, Kind, Type, decimal
+from dpsql.functions.literals import integer_type
+from dpsql.functions.timestamps import to_date, to_datetime
 from dpsql.ir.expr import Literal
-from dpsql.sql.functions.literals import integer_type
-from dpsql.sql.functions.moments import to_date, to_datetime
 
 
 def identifier(name: str) -> str:

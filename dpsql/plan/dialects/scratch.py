@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.functions.function import CHECKED
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
-from dpsql.plan.dialects import calls, duckdb
-from dpsql.plan.dialects.calls import Printer
+from dpsql.plan.dialects import duckdb
+from dpsql.plan.dialects import function_calls as calls
 from dpsql.plan.dialects.forms import plain
+from dpsql.plan.dialects.function_calls import Printer
 from dpsql.plan.dialects.literals import identifier, literal
-from dpsql.sql.functions.model import CHECKED
 
 __all__ = ["identifier", "literal", "render"]
 

@@ -3,13 +3,13 @@ expressions read columns of what they stand over, and that they are functions of
 
 from __future__ import annotations
 
+from dpsql.functions.function import unchecked
+from dpsql.functions.table import FUNCTIONS
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall, children, walk
 from dpsql.ir.nodes import Aggregate, Node, Project, SetOp, Window, inputs
 from dpsql.ir.nodes import walk as walk_nodes
 from dpsql.ir.scoping import exprs_of
 from dpsql.privacy.kernel.unproved import unproved
-from dpsql.sql.functions.model import unchecked
-from dpsql.sql.functions.table import FUNCTIONS
 
 
 def check_forms(node: Node) -> None:

@@ -22,6 +22,10 @@ from dpsql.catalog.cleaning import clean_range
 from dpsql.catalog.model import Catalog
 from dpsql.domain.ranges import Range, hull, together, type_range
 from dpsql.domain.types import BIGINT, BOOLEAN, HUGEINT, NULL, REAL, Kind, Type, decimal
+from dpsql.functions.casts import convertible
+from dpsql.functions.function import CHECKED, Function, TypeProblem, always, unchecked
+from dpsql.functions.table import FUNCTIONS
+from dpsql.functions.totality import call_range, leaves_room, literal_range, reached, settled, span
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Frame, Literal, WindowCall
 from dpsql.ir.nodes import (
     Aggregate,
@@ -37,10 +41,6 @@ from dpsql.ir.nodes import (
     inputs,
 )
 from dpsql.privacy.kernel.unproved import unproved
-from dpsql.sql.functions.casts import convertible
-from dpsql.sql.functions.model import CHECKED, Function, TypeProblem, always, unchecked
-from dpsql.sql.functions.table import FUNCTIONS
-from dpsql.sql.functions.totality import call_range, leaves_room, literal_range, reached, settled, span
 
 CANNOT_FAIL = "that no value can stop it"
 FARTHEST = 10**9  # rows or peer groups a frame may reach

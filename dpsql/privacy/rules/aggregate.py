@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from dpsql import functions
 from dpsql.domain.facts import KEY_LIMIT, Domain, key_set
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, columns_of, place
@@ -12,7 +13,6 @@ from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy.rules import correlated, summaries
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
-from dpsql.sql import functions
 
 
 def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word

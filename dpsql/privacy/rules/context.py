@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from dpsql.catalog.model import Catalog
 from dpsql.domain.types import Atom
 from dpsql.errors import SqlError
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node
 from dpsql.ir.scoping import where
 from dpsql.ir.size import AGGREGATE, JOIN, PART, RELATION
 from dpsql.plan.tracked import Tie, Tracked
-from dpsql.sql.bind.context import Ids
 from dpsql.sql.limits import SIZE_LIMIT
 
 

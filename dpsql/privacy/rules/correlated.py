@@ -10,17 +10,17 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.facts import KEY_LIMIT, Atom, Domain, key_set
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused
+from dpsql.functions.conjunctions import conjunction, conjuncts
 from dpsql.ir.expr import Call, Column, Expr, columns_of, place
 from dpsql.ir.nodes import Aggregate, Filter, Join, Limit, SemiJoin, walk
 from dpsql.plan.tracked import Tie, Tracked
 from dpsql.privacy.rules import filters, semijoins
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.units import along_path
-from dpsql.sql import functions
-from dpsql.sql.bind.parts import conjunction, conjuncts
 
 READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 

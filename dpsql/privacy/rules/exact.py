@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from dpsql import functions
 from dpsql.domain.types import Kind
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Call, Column, Expr, Literal, place, rewrite
-from dpsql.sql import functions
 
 EQUALITIES = ("equal", "is_not_distinct")
 

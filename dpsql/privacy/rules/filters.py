@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dpsql import functions
 from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Filter
 from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules.narrowing import narrowed
-from dpsql.sql import functions
 
 
 def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word

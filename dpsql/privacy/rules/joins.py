@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import together
 from dpsql.errors import Refused, Span
+from dpsql.functions.conjunctions import conjuncts
 from dpsql.ir.expr import Call, Expr, columns_of, place
 from dpsql.ir.nodes import Field, Join, Project
 from dpsql.plan.tracked import Meets, Origin, Private, Tracked
@@ -16,8 +18,6 @@ from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical_equalities
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, serves_as_path, with_units_equal
-from dpsql.sql import functions
-from dpsql.sql.bind.parts import conjuncts
 
 
 def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.ir.expr import Expr
-from dpsql.sql import functions
 
 
 def narrowed(predicate: Expr, domains: Mapping[int, Domain]) -> dict[int, Domain]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval, hull
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
@@ -19,7 +20,6 @@ from dpsql.errors import Refused
 from dpsql.ir.expr import Column, Expr, Frame, Literal, SortKey, WindowCall, place
 from dpsql.privacy.refused_aggregates import OF_ONE_PERSON
 from dpsql.privacy.rules.per_unit import MAKERS, Made, domain_of
-from dpsql.sql import functions
 
 FARTHEST = 10**9  # rows or peer groups a frame may reach
 

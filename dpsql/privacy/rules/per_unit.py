@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.types import REAL, Kind, decimal
 from dpsql.ir.expr import Literal, SortKey, columns_of
 from dpsql.privacy.refused_aggregates import OF_ONE_PERSON
 from dpsql.privacy.rules.unit_calls import Ask, Made, Maker, UnitCall, domain_of, maybe_none, real, refused
 from dpsql.privacy.rules.unit_sums import average, count, count_if, spread, total
-from dpsql.sql import functions
 
 
 def make_call(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Project
@@ -12,7 +13,6 @@ from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical
-from dpsql.sql import functions
 
 
 def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.catalog.cleaning import clean_range
 from dpsql.catalog.model import TableSpec, UnitPath, fold
 from dpsql.domain.facts import Domain
@@ -14,7 +15,6 @@ from dpsql.ir.expr import Expr
 from dpsql.ir.nodes import Aggregate, Field, Join, Project, Scan
 from dpsql.plan.tracked import GroupLimit, Limits, Origin, Private, Tracked
 from dpsql.privacy.rules.context import TrackContext
-from dpsql.sql import functions
 
 ROW = "__row"  # the hidden column of a row_is_unit table: the row's number in its source
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dpsql import functions
 from dpsql.domain.ranges import together
 from dpsql.errors import Refused
+from dpsql.functions.conjunctions import conjunction, conjuncts
 from dpsql.ir.expr import TRUE, Call, Expr, columns_of, place
 from dpsql.ir.nodes import Filter, Limit, SemiJoin
 from dpsql.plan.tracked import Tracked
@@ -12,8 +14,6 @@ from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical_equalities
 from dpsql.privacy.rules.narrowing import narrowed
 from dpsql.privacy.rules.units import along_path, refuse_mixing, same_unit, serves_as_path, with_units_equal
-from dpsql.sql import functions
-from dpsql.sql.bind.parts import conjunction, conjuncts
 
 
 def rule(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:

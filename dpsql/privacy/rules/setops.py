@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from dpsql import functions
 from dpsql.domain import interval as iv
 from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import Range, hull
@@ -16,7 +17,6 @@ from dpsql.plan.tracked import Private, Tracked
 from dpsql.privacy import limits
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical
-from dpsql.sql import functions
 
 
 def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> Tracked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import Type
@@ -15,7 +16,6 @@ from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
-from dpsql.sql import functions
 
 
 def rule(

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Ranges
 from dpsql.domain.types import REAL, Type
 from dpsql.errors import Refused, Span
 from dpsql.ir.expr import Column, Expr, Literal, SortKey
-from dpsql.sql import functions
 
 
 class Ask(Protocol):

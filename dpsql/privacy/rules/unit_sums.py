@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range
@@ -14,7 +15,6 @@ from dpsql.ir.expr import Column, Expr, Literal, place
 from dpsql.plan.clamps import clamp_that_keeps
 from dpsql.privacy.rules.unit_calls import Ask, Made, Maker, UnitCall, constant, domain_of, real, refused
 from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
-from dpsql.sql import functions
 
 LARGEST_REAL = Fraction(1.7976931348623157e308)
 SQUARE_BITS = 43  # squares of 43 bits, 2^40 of them, fit a HUGEINT

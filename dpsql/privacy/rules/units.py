@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dpsql import functions
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import Domain
 from dpsql.errors import Refused, Span
+from dpsql.functions.conjunctions import conjuncts
 from dpsql.ir.expr import Call, Column, Expr
 from dpsql.plan.tracked import Origin, Private, Tracked
-from dpsql.sql import functions
-from dpsql.sql.bind.parts import conjuncts
 
 
 def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[int, int]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from dpsql import functions
 from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
+from dpsql.functions.totality import leaves_room
 from dpsql.ir.expr import Column, Expr, Frame, Literal, SortKey, WindowCall
 from dpsql.ir.nodes import Field, Project, Window
 from dpsql.plan.tracked import Private, Tracked
@@ -17,8 +19,6 @@ from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
 from dpsql.privacy.rules.navigation import AGGREGATES, FARTHEST, Rows, bad_frame, by_rows, navigation
 from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
-from dpsql.sql import functions
-from dpsql.sql.functions.totality import leaves_room
 
 
 def rule(node: Window, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word

@@ -14,11 +14,11 @@ from dpsql.shell.output.html import HTML
 from dpsql.shell.output.json_text import JSON, JSONL
 from dpsql.shell.output.lines import LINE
 from dpsql.shell.output.markdown import MARKDOWN
-from dpsql.shell.output.model import Mode, Page
+from dpsql.shell.output.mode import Mode, Page
 from dpsql.shell.output.parquet import PARQUET
 from dpsql.shell.output.plot import PLOT
 from dpsql.shell.output.table import TABLE
-from dpsql.shell.voice import did_you_mean
+from dpsql.shell.stderr import did_you_mean
 
 MODES: tuple[Mode, ...] = (TABLE, LINE, CSV, JSON, JSONL, MARKDOWN, HTML, PARQUET, PLOT)
 BY_NAME: Mapping[str, Mode] = {mode.name: mode for mode in MODES}

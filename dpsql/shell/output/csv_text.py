@@ -6,7 +6,7 @@ import csv
 from typing import TextIO
 
 from dpsql.engine.result_files import csv_text
-from dpsql.shell.output.model import Mode, Page
+from dpsql.shell.output.mode import Mode, Page
 
 
 def write(page: Page, out: TextIO) -> None:

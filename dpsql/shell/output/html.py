@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TextIO
 
-from dpsql.shell.output.model import Mode, Page, is_number, shown
+from dpsql.shell.output.mode import Mode, Page, is_number, shown
 
 
 def _cell(value: object) -> str:

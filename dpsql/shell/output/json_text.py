@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from dpsql.engine.result_files import json_value
-from dpsql.shell.output.model import Mode, Page
+from dpsql.shell.output.mode import Mode, Page
 
 
 def _objects(page: Page) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from dpsql.shell.output.model import Mode, Page, shown
+from dpsql.shell.output.mode import Mode, Page, shown
 
 
 def write(page: Page, out: TextIO) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from dpsql.shell.output.model import Mode, Page, numeric, shown
+from dpsql.shell.output.mode import Mode, Page, numeric, shown
 
 
 def _cell(value: object) -> str:

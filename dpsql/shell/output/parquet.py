@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from dpsql.engine.result_files import write_parquet
 from dpsql.errors import InterfaceError
-from dpsql.shell.output.model import Mode, Page
+from dpsql.shell.output.mode import Mode, Page
 
 
 def write(page: Page, out: BinaryIO) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from dpsql.shell.output.model import Mode, Page, is_number, numeric, shown
+from dpsql.shell.output.mode import Mode, Page, is_number, numeric, shown
 
 BAR_WIDTH, LABEL_WIDTH = 50, 30
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from dpsql.shell.output.model import NULL, Mode, Page, numeric, shown
+from dpsql.shell.output.mode import NULL, Mode, Page, numeric, shown
 
 ANY_WIDTH = 100_000
 MOST_ROWS = 1000  # on a terminal: nobody reads more there, and a million take minutes to set

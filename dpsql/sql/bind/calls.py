@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.catalog.model import fold
 from dpsql.domain.types import ANY, BIGINT, BOOLEAN, INTEGER, REAL, Atom, Kind, Type
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import AggregateCall, Expr, Frame, SortKey, WindowCall, place, walk
-from dpsql.sql import functions
+from dpsql.ir.expr import GROUPING, AggregateCall, Expr, Frame, SortKey, WindowCall, place, walk
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.context import Context
 from dpsql.sql.bind.sorting import sort_key
@@ -88,7 +88,6 @@ WINDOW_TYPES: dict[str, Type] = {
     "percent_rank": REAL,
     "cume_dist": REAL,
 }
-GROUPING = "grouping"
 VALUES_OF = ("first", "last", "any_value", "arg_min", "arg_max", "min", "max", "quantile_disc", "mode")
 SAME_TYPE = ("lag", "lead", "first_value", "last_value", "nth_value")
 

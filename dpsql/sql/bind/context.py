@@ -12,7 +12,8 @@ from dpsql.catalog.model import Catalog
 from dpsql.domain.types import Type
 from dpsql.errors import Span
 from dpsql.ir.expr import Expr
-from dpsql.ir.nodes import Field, Node
+from dpsql.ir.ids import Ids
+from dpsql.ir.nodes import Node
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.naming import Printed
 from dpsql.sql.statement import Statement
@@ -33,20 +34,6 @@ class AggregateSignature(Protocol):
 
     def result(self, args: tuple[Expr, ...]) -> Type:
         """DuckDB's result type; raises functions.TypeProblem."""
-
-
-@dataclass(slots=True)
-class Ids:
-    """Column ids, unique in one statement."""
-
-    last: int = 0
-
-    def new(self) -> int:
-        self.last += 1
-        return self.last
-
-    def field(self, name: str, type_: Type) -> Field:
-        return Field(self.new(), name, type_)
 
 
 @dataclass(slots=True)

@@ -6,14 +6,16 @@ import dataclasses
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.catalog.model import fold
 from dpsql.domain.types import ANY, BOOLEAN, NULL, TEXT
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Call, Expr, Literal
-from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import bind_aggregate, bind_grouping, bind_window, read_aggregate
 from dpsql.sql.bind.scalar import bind_scalar
+from dpsql.sql.call_reading import read as read_call
+from dpsql.sql.type_reading import read_interval, read_type
 
 
 def bind_expr(node: exp.Expr, block: Block) -> Expr:
@@ -38,7 +40,7 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
             literal = functions.literal_of(context.statement.placeholder_value(node))
             return dataclasses.replace(literal, at=context.at(node))
         case exp.Interval():
-            return functions.read_interval(node, context.at(node))
+            return read_interval(node, context.at(node))
         case exp.Array():
             items = tuple(bind_expr(item, block) for item in node.expressions)
             return Call("list_value", items, ANY, context.at(node))
@@ -61,13 +63,13 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
 
 
 def _call(node: exp.Expr, block: Block) -> Expr:
-    read = functions.read(node) if isinstance(node, exp.Expression) else None
+    read = read_call(node) if isinstance(node, exp.Expression) else None
     at = block.context.at(node)
     if read is None:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
         raise functions.unknown(name, at)
     name, arguments = read
-    to = functions.read_type(node.args["to"], at) if name in ("cast", "try_cast") else None
+    to = read_type(node.args["to"], at) if name in ("cast", "try_cast") else None
     return functions.make(name, tuple(bind_expr(argument, block) for argument in arguments), at=at, to=to)
 
 

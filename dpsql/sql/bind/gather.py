@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from dpsql.catalog.model import Catalog
 from dpsql.errors import Span
+from dpsql.functions.conjunctions import branches, conjunction, conjuncts
 from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.nodes import Join, Node
 from dpsql.sql.bind.implied import with_implied
-from dpsql.sql.bind.parts import branches, conjunction, conjuncts
 
 
 @dataclass(slots=True)

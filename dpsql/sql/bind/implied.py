@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dpsql import functions
 from dpsql.catalog.model import Catalog
+from dpsql.functions.conjunctions import branches, conjunction, conjuncts
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, walk
 from dpsql.ir.nodes import Filter, Node, Scan
-from dpsql.sql import functions
-from dpsql.sql.bind.parts import branches, conjunction, conjuncts
 
 
 def with_implied(leaf: Node, conditions: Iterable[Expr], catalog: Catalog) -> Node:

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.types import Kind, Type, common
 from dpsql.errors import Error, Refused, SqlError
 from dpsql.ir.expr import Expr, SortKey
+from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field, Limit, Node, Project, SetOp, Sort
 from dpsql.ir.scoping import free_columns
-from dpsql.sql import functions
 from dpsql.sql.allow import allow
-from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, Ids, UserTables
+from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, UserTables
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.select import bind_select
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key

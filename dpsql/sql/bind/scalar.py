@@ -6,13 +6,26 @@ import dataclasses
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.domain.types import BIGINT
 from dpsql.errors import Refused
-from dpsql.ir.expr import TRUE, AggregateCall, Call, Column, Expr, Literal, WindowCall, columns_of, place, rewrite, walk
+from dpsql.ir.expr import (
+    GROUPING,
+    TRUE,
+    AggregateCall,
+    Call,
+    Column,
+    Expr,
+    Literal,
+    WindowCall,
+    columns_of,
+    place,
+    rewrite,
+    walk,
+)
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project
-from dpsql.sql import functions
 from dpsql.sql.bind.block import Block, ScalarJoin
-from dpsql.sql.bind.calls import GROUPING, no_calls
+from dpsql.sql.bind.calls import no_calls
 from dpsql.sql.bind.context import Context
 from dpsql.sql.bind.subquery import (
     Semi,

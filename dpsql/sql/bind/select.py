@@ -16,10 +16,10 @@ from sqlglot import exp
 
 from dpsql.catalog.model import fold
 from dpsql.errors import SqlError
-from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, WindowCall, children, place, rewrite, walk
+from dpsql.ir.expr import GROUPING, AggregateCall, Column, Expr, SortKey, WindowCall, children, place, rewrite, walk
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import GROUPING, no_calls
+from dpsql.sql.bind.calls import no_calls
 from dpsql.sql.bind.context import Context, Env
 from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.grouping import Grouping, read_grouping

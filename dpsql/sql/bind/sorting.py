@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.errors import Span, SqlError
 from dpsql.ir.expr import Expr, SortKey
-from dpsql.sql import functions
 from dpsql.sql.bind.context import Context
 
 

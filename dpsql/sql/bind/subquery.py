@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import TRUE, Expr, columns_of
 from dpsql.ir.nodes import Field, Filter, Join, JoinKind, Node, SemiJoin
 from dpsql.ir.scoping import free_columns
-from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import conditions_are_boolean, no_calls
 from dpsql.sql.bind.gather import gathered

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql import functions
 from dpsql.catalog.model import TableSpec, fold
 from dpsql.domain.types import Type, common
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.ir.expr import TRUE, Call, Column, Expr
 from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable, walk
-from dpsql.sql import functions
 from dpsql.sql.bind.block import Block
 from dpsql.sql.bind.calls import no_calls
 from dpsql.sql.bind.context import Context, Cte, Env

@@ -169,6 +169,7 @@ def both() -> Iterator[tuple[Any, Any]]:
     machine.teardown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arraysize", [1, 2, 3, 5, 6])
 def test_any_two_fetches_and_what_they_leave(both: tuple[Any, Any], arraysize: int) -> None:
     """Every pair of fetches, at the ends of the result too: what chance may miss."""

@@ -65,6 +65,7 @@ def test_by_construction(by: Chooser, epsilon: Fraction) -> None:
             assert len(set(chosen)) == len(set(fractions))  # equal fractions have one answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["x", "n", "d"])
 def test_in_sql(column: str, tmp_path: Path) -> None:
     """As a list, and column by column in any order and by any of their names; in every group, one of them empty."""

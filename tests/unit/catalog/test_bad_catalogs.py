@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.catalog.load import load, loads
 from dpsql.errors import CatalogError, Problem
+from dpsql.metadata.load import load, loads
 
 FOLDER = Path(__file__).parents[2] / "cases" / "catalog"
 

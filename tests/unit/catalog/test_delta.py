@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.catalog.delta import check_delta, meaning
 from dpsql.catalog.fingerprint import fingerprint
-from dpsql.catalog.load import loads
 from dpsql.errors import BudgetError
+from dpsql.metadata.delta import check_delta, meaning
+from dpsql.metadata.load import loads
 
 CATALOG = """
 unit: patient

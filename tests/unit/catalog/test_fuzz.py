@@ -11,9 +11,9 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpsql.catalog.load import fingerprint, load, loads
 from dpsql.catalog.model import Catalog
 from dpsql.errors import CatalogError, Problem
+from dpsql.metadata.load import fingerprint, load, loads
 
 METADATA = Path(__file__).parents[3] / "metadata"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(METADATA.glob("*.yaml"))]

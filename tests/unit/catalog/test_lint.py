@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.catalog.lint import lint
-from dpsql.catalog.load import load, loads
+from dpsql.metadata.lint import lint
+from dpsql.metadata.load import load, loads
 
 METADATA = Path(__file__).parents[3] / "metadata"
 GOOD = """

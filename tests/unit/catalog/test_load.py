@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsql.catalog.budget import budget_of, with_budget
-from dpsql.catalog.load import fingerprint, load, loads
 from dpsql.catalog.model import Amount, Caps, Catalog, DatabaseSource, FileSource, KeyCaps, UnitPath
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, REAL, TEXT, decimal
 from dpsql.errors import CatalogError
+from dpsql.metadata.budget import budget_of, with_budget
+from dpsql.metadata.load import fingerprint, load, loads
 
 HOSPITAL = """
 dataset: hospital                # the ledger's account

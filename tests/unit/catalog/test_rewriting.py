@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.catalog.load import load
 from dpsql.catalog.model import Catalog
-from dpsql.catalog.rewriting import Change, rewritten, says
+from dpsql.metadata.load import load
+from dpsql.metadata.rewriting import Change, rewritten, says
 
 TEXT = """\
 dataset: d   # the account

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.catalog.load import loads
 from dpsql.catalog.model import fold
-from dpsql.catalog.scaffold import catalog_type, scaffold
 from dpsql.errors import CatalogError
+from dpsql.metadata.load import loads
+from dpsql.metadata.scaffold import catalog_type, scaffold
 
 COLUMNS = [
     ("patient_id", "BIGINT"),

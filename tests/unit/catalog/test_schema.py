@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpsql.catalog import columns, load, schema, sources, tables
+from dpsql.metadata import columns, load, schema, sources, tables
 
 STORED = Path(__file__).parents[3] / "metadata" / "schema.json"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from dpsql import testing
-from dpsql.catalog.budget import with_budget
-from dpsql.catalog.load import load, loads
 from dpsql.catalog.model import Amount, Caps
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, REAL, TEXT
 from dpsql.errors import CatalogError
+from dpsql.metadata.budget import with_budget
+from dpsql.metadata.load import load, loads
 
 STUDENT = """
 Database:

@@ -55,6 +55,7 @@ def test_another_thread_works_by_itself() -> None:
     assert seen == [asking]
 
 
+@pytest.mark.slow
 def test_at_any_moment(draws: int = 40) -> None:
     """An interrupt while the thread starts, as it begins to wait, or later: work has ended, or it never began."""
     for draw in range(draws):

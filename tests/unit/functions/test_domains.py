@@ -15,10 +15,10 @@ from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range, hull, type_range
 from dpsql.domain.types import BOOLEAN, TEXT, Kind, Type
+from dpsql.functions import FUNCTIONS, infer, totalise
 from dpsql.ir.expr import Call, Column, Literal
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects.literals import literal
-from dpsql.sql.functions import FUNCTIONS, infer, totalise
 from tests.unit.functions.world import HOSTILE, as_atom, atom, connection, every_call, holds, in_range, in_units
 
 NAMES = sorted(FUNCTIONS)

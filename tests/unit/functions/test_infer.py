@@ -9,8 +9,8 @@ from dpsql.domain.facts import Domain, key_set
 from dpsql.domain.interval import interval
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, DATE, REAL, TEXT, decimal
+from dpsql.functions import infer, literal_of, make, narrow, totalise
 from dpsql.ir.expr import Call, Column
-from dpsql.sql.functions import infer, literal_of, make, narrow, totalise
 from tests.unit.functions.test_reading import bound
 
 DOMAINS = {

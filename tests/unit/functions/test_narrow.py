@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import interval
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, NULL, REAL, TEXT, Type, decimal
+from dpsql.functions import literal_of, make, narrow, totalise
 from dpsql.ir.expr import Column, Expr, Literal
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects.literals import literal
-from dpsql.sql.functions import literal_of, make, narrow, totalise
 from tests.unit.functions.world import as_atom, atom, connection, holds
 
 MONEY = decimal(9, 2)

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.stage import statements
 from dpsql.testing import Replayer
-from dpsql.vault_sql import vault_relations
 
 DEPTH = 12
 CATALOG: dict[str, Any] = {

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from dpsql.domain.types import ANY, BIGINT, DATE, INTEGER, REAL, TEXT, TIMESTAMP, Type, decimal
 from dpsql.errors import InterfaceError, InternalError, Refused, SqlError
+from dpsql.functions import FUNCTIONS, SCRATCH_FUNCTIONS, infer, literal_of, make, number_literal, totalise
 from dpsql.ir.expr import AggregateCall, Column, Expr, Frame, Literal, SortKey, WindowCall
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
 from dpsql.plan.dialects.literals import identifier, literal
-from dpsql.sql.functions import FUNCTIONS, SCRATCH_FUNCTIONS, infer, literal_of, make, number_literal, totalise
 from tests.unit.functions.world import as_atom, atom, connection
 
 X, Y = Column(1, BIGINT, "x"), Column(2, TEXT, "y")

@@ -11,21 +11,13 @@ from sqlglot import exp
 
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Type, decimal
 from dpsql.errors import Error, Refused, SqlError
+from dpsql.functions import REFUSED, literal_of, make, number_literal, suggest, totalise
 from dpsql.ir.expr import Column, Expr
 from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
-from dpsql.sql.functions import (
-    ALLOWED,
-    REFUSED,
-    literal_of,
-    make,
-    number_literal,
-    read,
-    read_interval,
-    read_type,
-    suggest,
-    totalise,
-)
+from dpsql.sql.call_nodes import ALLOWED
+from dpsql.sql.call_reading import read
+from dpsql.sql.type_reading import read_interval, read_type
 from tests.unit.functions.world import connection
 
 TYPES: dict[str, Type] = {

@@ -8,8 +8,8 @@ import pytest
 from dpsql.domain.facts import Domain
 from dpsql.domain.interval import interval
 from dpsql.domain.types import DATE, TEXT
+from dpsql.functions import infer, make
 from dpsql.ir.expr import Column, Literal
-from dpsql.sql.functions import infer, make
 
 
 @pytest.mark.parametrize("first", ["0999-12-31", "1000-01-01", "1999-12-25", "9999-10-01"])

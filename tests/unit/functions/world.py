@@ -13,10 +13,10 @@ from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, Kind, Type, decimal
 from dpsql.errors import SqlError
+from dpsql.functions import FUNCTIONS, Function, interval_literal, literal_of, make, number_literal
+from dpsql.functions.date_parts import SPELLINGS
+from dpsql.functions.timestamps import of_date, of_datetime
 from dpsql.ir.expr import Call, Column, Expr, Literal
-from dpsql.sql.functions import FUNCTIONS, Function, interval_literal, literal_of, make, number_literal
-from dpsql.sql.functions.date_parts import SPELLINGS
-from dpsql.sql.functions.moments import of_date, of_datetime
 
 SMALL, MONEY, WIDE = decimal(9, 2), decimal(18, 3), decimal(38, 10)
 TYPES = (BOOLEAN, INTEGER, BIGINT, SMALL, MONEY, WIDE, REAL, DATE, TIMESTAMP, TEXT)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpsql.testing
-from dpsql import vault_sql
+from dpsql.execution import vault_sql
 from dpsql.plan.render.placed import only_placed
 from dpsql.query import check
 
@@ -84,6 +84,7 @@ def totals(sql: str) -> tuple[int, Any]:
         return len(only_placed(stage, own.session.catalog)), own.totals(stage, check(own.session, plan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", [*PLACED, *READ])
 def test_totals_are_those_of_clamped_columns(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count, found = totals(sql)

@@ -54,6 +54,7 @@ def answers(values: list[float | None], type_: str, expression: str) -> list[obj
         return [row[0] for row in connection.execute(f"SELECT {expression} FROM t ORDER BY i").fetchall()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_places(low: float, high: float) -> None:
     grid = value_grid(REAL, Interval(Fraction(low), Fraction(high)))
@@ -89,6 +90,7 @@ def test_ends_that_are_no_doubles(axis: Axis) -> None:
     assert {axis.low, axis.high} <= set(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_reals_are_kept_canonical_and_between_bounds(low: float, high: float) -> None:
     column = ColumnSpec(name="x", type=REAL, interval=Interval(Fraction(low), Fraction(high)))

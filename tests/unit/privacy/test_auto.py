@@ -14,10 +14,10 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.planning import plan_of, read
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.stages import LimitChoice
 from dpsql.privacy.auto import doublings, scores
-from dpsql.session_plan import plan_of, read
 
 HALF = Fraction(1, 2)
 

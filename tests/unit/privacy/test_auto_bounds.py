@@ -14,11 +14,11 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.planning import plan_of, read
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import Choice
 from dpsql.query import check
 from dpsql.session import open_session
-from dpsql.session_plan import plan_of, read
 from dpsql.testing.measurements import reaches, run
 
 

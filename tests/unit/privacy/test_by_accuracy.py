@@ -126,6 +126,7 @@ def owned(folder: Path, rows: int, *, accounting: str | None = None, **column: A
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accounting", [None, "zcdp"])
 @pytest.mark.parametrize(
     ("accuracy", "columns", "near"),

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dpsql
-from dpsql.estimates import Estimate
+from dpsql.report.estimates import Estimate
 
 DATASETS = itertools.count()
 ROWS = 4000

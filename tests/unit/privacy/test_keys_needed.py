@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dpsql.engine.printing import printed
+from dpsql.execution.planning import plan_of, read
 from dpsql.planner import World, plan
 from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session, open_session
-from dpsql.session_plan import plan_of, read
 from tests.cases import clinic
 
 SQL = "SELECT s.head, COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.name GROUP BY s.head"

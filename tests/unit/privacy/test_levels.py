@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import dpsql
-from dpsql.consistent import consistent
 from dpsql.errors import InternalError
+from dpsql.execution.planning import plan_of, read
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy import level_shares, levels
 from dpsql.privacy.level_shares import ErrorGoal, Kept, Levels, shares, variances
-from dpsql.release import Noisy
-from dpsql.session_plan import plan_of, read
+from dpsql.release.consistency import consistent
+from dpsql.release.noise import Noisy
 
 Power = Literal[1, 2]
 
@@ -173,6 +173,7 @@ def plan(select: str, described: dict[str, Any] | None = None, **options: object
 ITEMS = "COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accounting", ["approx", "zcdp"])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "auto"])
 @pytest.mark.parametrize("error", ["per cell", "per level", None])

@@ -59,6 +59,7 @@ def test_the_reach_by_the_form_of_the_relation(sql: str) -> None:
     assert all(line.holds for line in testing.replay(CATALOG, sql, SOURCE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", MORE_ROWS)
 def test_wrongly_taken_for_one_row(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The certified relation is asked again whether rows are weighed, so noise and weights fit each other."""

@@ -14,7 +14,7 @@ from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.stages import Noised, ReleasePlan
 from dpsql.privacy import along_order
-from dpsql.record import release_record
+from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer, exact
 
 DAYS = 40
@@ -116,6 +116,7 @@ def test_what_is_not(title: str, replayer: Replayer) -> None:
         assert all(one.running is None for stage in plan.stages for one in stage.noised)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
 @pytest.mark.parametrize("title", MEASURED)
 def test_the_judge(title: str, way: str, replayer: Replayer) -> None:

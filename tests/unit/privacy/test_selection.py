@@ -111,6 +111,7 @@ def shows_at_most(found: Selection, t: int) -> float:
     return -math.expm1(t * math.log1p(-p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [65, 100, 127, 128, 129, 1000, 1024])
 def test_few_evaluations_bound_them_all(limit: int) -> None:
     """Past 64 groups the threshold is no lower than at any number of groups, each looked at by itself."""

@@ -13,11 +13,11 @@ import pytest
 
 import dpsql
 from dpsql.accounting.pld import Event, epsilon_of
+from dpsql.execution.planning import plan_of, read
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.stages import Draw, NoisyStage
 from dpsql.privacy import whole_numbers
-from dpsql.record import release_record
-from dpsql.session_plan import plan_of, read
+from dpsql.report.release_record import release_record
 
 FULL = 2**20
 COLUMNS = {

@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from dpsql.catalog.load import load
 from dpsql.catalog.model import FileSource
 from dpsql.domain.types import Kind
 from dpsql.errors import InterfaceError
+from dpsql.metadata.load import load
 from dpsql.samples.__main__ import main
 from dpsql.samples.generate import SAMPLES, generate
 from dpsql.samples.prepare import prepare

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpsql
-from dpsql.catalog.load import load
+from dpsql.metadata.load import load
 from dpsql.shell.main import main
 
 METADATA = """\
@@ -106,7 +106,7 @@ def test_bad_words(here: Path, words: list[str]) -> None:
 
 
 def test_what_tells_whose_a_row_is_gets_no_bounds(here: Path) -> None:
-    from dpsql.advising import steps
+    from dpsql.shell.advice import steps
 
     items = "  items:\n    unit: {through: sales, on: {sale: sale}}\n    columns: {sale: integer, n: integer}\n"
     (here / "two.yaml").write_text(

@@ -24,11 +24,11 @@ from dpsql import errors
 from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import Cost
-from dpsql.belongings import Belongings, of_catalog
-from dpsql.file_access import permitted
-from dpsql.shell import voice
+from dpsql.shell import stderr as voice
 from dpsql.shell.opening import ledger_path
-from dpsql.shell.voice import Exit, exit_code
+from dpsql.shell.stderr import Exit, exit_code
+from dpsql.sources.belongings import Belongings, of_catalog
+from dpsql.sources.file_access import permitted
 from tests.unit.shell.conftest import Run
 
 HOSPITAL = "metadata/hospital.yaml"
@@ -405,7 +405,7 @@ def test_a_bug_does_not_quote_what_it_was_about(run: Run, monkeypatch: pytest.Mo
     def broken(path: object) -> None:
         raise ValueError("Jane Doe, 44")
 
-    monkeypatch.setattr("dpsql.catalog.load.load", broken)
+    monkeypatch.setattr("dpsql.metadata.load.load", broken)
     done = run("check", HOSPITAL)
     assert done.code == Exit.BUG
     assert "DPSQL-001  a bug in dpsql: ValueError at test_commands.py:" in done.err
@@ -416,7 +416,7 @@ def test_interrupted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(path: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpsql.catalog.load.load", stopped)
+    monkeypatch.setattr("dpsql.metadata.load.load", stopped)
     assert run("check", HOSPITAL).code == Exit.INTERRUPTED
     assert exit_code(errors.ExecutionError("x", code=503)) == Exit.INTERRUPTED
 

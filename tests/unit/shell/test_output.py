@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 
 from dpsql.errors import InterfaceError
-from dpsql.result import Intervals
+from dpsql.report.privacy import Intervals
 from dpsql.shell.output import BY_NAME, MODES, Page, mode_named, mode_of_file
-from dpsql.shell.output.model import rounded, shown
+from dpsql.shell.output.mode import rounded, shown
 from dpsql.shell.output.plot import bar
 
 PAGE = Page(

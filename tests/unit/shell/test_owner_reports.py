@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.shell.voice import Exit
+from dpsql.shell.stderr import Exit
 from tests.unit.shell.conftest import Run
 
 EXAM = "metadata/exam.yaml"

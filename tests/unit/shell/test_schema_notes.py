@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.catalog.load import loads
+from dpsql.metadata.load import loads
 from dpsql.shell.describe import schema
 
 

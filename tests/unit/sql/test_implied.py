@@ -11,9 +11,9 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.planning import plan_of, read
 from dpsql.ir.nodes import Filter, walk
 from dpsql.query import in_text
-from dpsql.session_plan import plan_of, read
 
 CATALOG = {
     "dataset": "implied",

@@ -112,7 +112,7 @@ def test_values_keep_their_types_and_order(tmp_path: Path) -> None:
 def test_public_keys_are_not_worked_out_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """160 expressions over a million public keys: each key of each was gone through, for minutes. Here over 20 years, with a
     smaller limit."""
-    monkeypatch.setattr("dpsql.sql.functions.sets.WORK_LIMIT", 100_000)
+    monkeypatch.setattr("dpsql.functions.sets.WORK_LIMIT", 100_000)
     days = {"type": "date", "keys": {"from": "2000-01-01", "to": "2020-01-01"}}
     table = {"unit": "u", "rows_per_unit": 1, "columns": {"u": "integer", "d": days}}
     described = {"dataset": "keys", "unit": "u", "budget": {"epsilon": 1, "delta": 0}, "per_query": {"epsilon": 1},

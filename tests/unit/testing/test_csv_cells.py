@@ -12,9 +12,9 @@ import pytest
 
 import dpsql
 from dpsql import testing
-from dpsql.catalog.load import load
 from dpsql.catalog.model import format_of
 from dpsql.errors import CatalogError, InterfaceError
+from dpsql.metadata.load import load
 from dpsql.testing.cells import value_of
 
 pytestmark = pytest.mark.slow

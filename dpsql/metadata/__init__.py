@@ -1,0 +1,1 @@
+"""The YAML that owners write: read, checked, written."""

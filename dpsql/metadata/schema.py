@@ -1,0 +1,166 @@
+"""The JSON Schema of a catalog, for editors: completion, and red lines while the owner writes.
+
+`python -m dpsql.metadata.schema` prints it; metadata/schema.json is that text, and a test fails when it is stale. It
+says less than the loader checks: what needs two fields to be seen together is the loader's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from dpsql.metadata.columns import COLUMN_FIELDS
+from dpsql.metadata.delta import MOST_UNITS
+from dpsql.metadata.limits import AUTO, LARGEST_CAP, LIMIT_MEANING, NEWER
+from dpsql.metadata.load import CATALOG_FIELDS
+from dpsql.metadata.sources import CELL_FIELDS, DECIMALS, FORMAT_FIELDS, THOUSANDS
+from dpsql.metadata.tables import TABLE_FIELDS
+
+Json = dict[str, object]
+
+TEXT: Json = {"type": "string", "minLength": 1}
+WORDS: Json = {"type": ["string", "number"]}
+FLAG: Json = {"type": "boolean"}
+VALUE: Json = {"type": ["string", "number", "boolean", "null"]}
+BOUND: Json = {"type": ["number", "string"]}
+CAP: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_CAP}
+EPSILON: Json = {"type": "number", "exclusiveMinimum": 0, "description": "the privacy loss"}
+DELTA: Json = {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "description": "far below 1 / number of units"}
+TYPE: Json = {
+    "anyOf": [
+        {"enum": ["boolean", "integer", "real", "date", "timestamp", "text"]},
+        {"type": "string", "pattern": "^decimal ?\\( ?[0-9]+ ?, ?[0-9]+ ?\\)$"},
+    ]
+}
+
+
+def schema() -> Json:
+    """The schema of dpsql's own format."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "dpsql catalog",
+        **_object(_catalog(), CATALOG_FIELDS, required=("tables",)),
+    }
+
+
+def text() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _object(properties: Mapping[str, object], fields: Iterable[str], required: Iterable[str] = ()) -> Json:
+    """An object with exactly these fields; a field without a description here is a KeyError, so none is forgotten."""
+    found: Json = {"type": "object", "properties": {name: properties[name] for name in fields}}
+    return {**found, "required": list(required), "additionalProperties": False}
+
+
+def _map(value: Json) -> Json:
+    return {"type": "object", "additionalProperties": value}
+
+
+def _said(value: Json, description: str) -> Json:
+    return {**value, "description": description}
+
+
+def _catalog() -> Json:
+    amount: Json = {"epsilon": EPSILON, "delta": DELTA}
+    per: Json = {"enum": ["month"], "description": "the budget is renewed with every calendar month (UTC)"}
+    return {
+        "dataset": _said(TEXT, "the account queries are charged to; the file's name if it is left out"),
+        "version": _said(WORDS, "of the data; repeats of a query are free while it stays"),
+        "unit": _said(TEXT, "who is protected, in words"),
+        "units": _said(
+            {"type": "integer", "minimum": 1, "maximum": MOST_UNITS},
+            "at least so many are protected: a public promise, never a count",
+        ),
+        "budget": _said(
+            _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)), "what all queries may cost"
+        ),
+        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs that does not say: a default"),
+        "max_per_query": _said(_object(amount, ("epsilon", "delta")), "the most a single query may cost: a cap"),
+        "max_delta": _said(DELTA, "the largest δ a query may ask for; 1e-3 if left out"),
+        "accounting": {"enum": ["approx", "zcdp"], "description": "approx: ε and δ add up; zcdp: ρ adds up"},
+        "delta_keys": _said(DELTA, "under zcdp: the part of δ kept for private keys; half of it if left out"),
+        "analysts": _said(
+            _map(_object(amount, ("epsilon", "delta"))), "caps inside the budget; nobody else may then ask"
+        ),
+        "ledger": _said(TEXT, "where spending is written; <catalog>.ledger if left out"),
+        "temp_folder": _said(TEXT, "where rows that do not fit into memory are written down; the system's if left out"),
+        "restricted": _said(FLAG, "true: no files, no editor, no scripts, no source= and ledger= for whoever asks"),
+        "tables": _said(_map(_object(_table(), TABLE_FIELDS, ("columns",))), "tables that are not listed do not exist"),
+        "views": _said(_map(TEXT), "named SELECT statements"),
+    }
+
+
+def _table() -> Json:
+    path = _object({"through": TEXT, "on": _map(TEXT)}, ("through", "on"), ("through", "on"))
+    database = _object({"database": TEXT, "table": TEXT}, ("database", "table"), ("database", "table"))
+    names: Json = {"type": "array", "items": TEXT, "minItems": 1}
+    limits = ("groups_per_unit", "max_groups", "max_rows")
+    caps = _object({"by": names, **dict.fromkeys(limits, CAP)}, ("by", *limits), ("by",))
+    pair: Json = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    return {
+        "description": WORDS,
+        "source": {
+            "anyOf": [TEXT, names, database],
+            "description": "path, glob, folder of Parquet files, list of them, or {database, table}; relative to this file",
+        },
+        "format": _said(_object(_format(), FORMAT_FIELDS), "how a CSV is written; nothing is sniffed"),
+        "public": _said(FLAG, "nobody is to be protected in this table"),
+        "unit": {"anyOf": [TEXT, path], "description": "whose row it is: a column, or the way to a table that has one"},
+        "row_is_unit": _said(FLAG, "each row is one unit; only where no other table is private"),
+        **{name: _said(_limit(name), meaning) for name, meaning in LIMIT_MEANING.items()},
+        "caps": {"type": "array", "items": caps, "description": "other limits for certain keys"},
+        "min_units": _said(
+            CAP,
+            "private keys are released only where at least so many units have them, and the threshold is that much higher",
+        ),
+        "max_sum": _said(_map(pair), "the lowest and highest total one unit adds to one group's SUM, by column"),
+        "columns": _said(_map({"anyOf": [TYPE, _column()]}), "columns that are not listed do not exist"),
+    }
+
+
+def _format() -> Json:
+    character: Json = {"type": "string", "minLength": 1, "maxLength": 1}
+    optional: Json = {"type": "string", "maxLength": 1}
+    written: Json = {"type": "string", "pattern": "%"}
+    words: Json = {"anyOf": [VALUE, {"type": "array", "items": VALUE, "minItems": 1}]}
+    return {
+        "delimiter": character,
+        "quote": optional,
+        "escape": optional,
+        "date_format": written,
+        "timestamp_format": written,
+        "decimal": _said({"enum": list(DECIMALS)}, "between whole and part of a number"),
+        "thousands": _said({"enum": ["", *THOUSANDS]}, "between groups of three digits"),
+        "true_words": _said(words, "what stands for true, exactly; with false_words"),
+        "false_words": _said(words, "what stands for false, exactly"),
+        "header": FLAG,
+    }
+
+
+def _limit(name: str) -> Json:
+    return {"anyOf": [CAP, {"const": AUTO}]} if name in NEWER else CAP
+
+
+def _column() -> Json:
+    span = _object({"from": BOUND, "to": BOUND}, ("from", "to"), ("from",))
+    keys: Json = {"anyOf": [{"type": "array", "items": VALUE, "minItems": 1, "uniqueItems": True}, span]}
+    properties: Json = {
+        "type": TYPE,
+        "keys": _said(keys, "public keys, all released: [a, b], {from: 1, to: 9} or {from: table.column}"),
+        "lower": _said(BOUND, "values below become it"),
+        "upper": _said(BOUND, "values above become it"),
+        "bounds": _said({"const": AUTO}, "each query that needs bounds of it spends a part of its ε on choosing them"),
+        "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of it, where it has no bounds"),
+        "nullable": _said(FLAG, "false: rows where it is NULL are dropped"),
+        "unique": _said(FLAG, "no two rows share a value"),
+        "format": _said(
+            _object(_format(), CELL_FIELDS), "of a CSV: how these cells are written, if not as in the file"
+        ),
+        "description": WORDS,
+    }
+    return _object(properties, COLUMN_FIELDS, ("type",))
+
+
+if __name__ == "__main__":
+    print(text(), end="")

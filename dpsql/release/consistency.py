@@ -1,0 +1,179 @@
+"""After release: the levels of GROUPING SETS, ROLLUP and CUBE made consistent, so that totals equal the sum of their parts.
+
+Post-processing of released numbers: free, and it lowers the noise, because every level says something about every other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dpsql.errors import InternalError
+from dpsql.plan.balls import WEIGHT_BITS
+from dpsql.plan.measurements import RowMoments
+from dpsql.plan.stages import Draw, Noised, NoisyStage
+from dpsql.privacy.levels import Family, families, is_consistent
+from dpsql.release.noise import Noisy
+
+Reals = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+def consistent(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
+    """One family of grouping sets, the same with consistent counts and sums on the levels whose keys are all public.
+
+    Nothing changes unless one of these levels (the leaves) has all the others' keys.
+    """
+    found = list(released)
+    for own in families(stages):
+        family, leaves = [stages[i] for i in own.at], stages[own.leaves]
+        for j, noised in enumerate(leaves.noised):
+            if not is_consistent(stages, own, j):
+                continue
+            parts = [_leaves(leaves, family, [found[i] for i in own.at], j, k) for k in range(len(noised.draws))]
+            units = [unit for _, unit in parts]
+            cells = _with_whole_counts(noised, [values for values, _ in parts], units)
+            for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
+                for i, stage in zip(own.at, family, strict=True):
+                    column = _level(leaves, stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
+                    found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}_{k}": column})
+    _nothing_is_left(stages)
+    return found
+
+
+def _nothing_is_left(stages: Sequence[NoisyStage]) -> None:
+    """Every level of which nothing was drawn has been summed: a zero in its place would look like an answer."""
+    summed = {(i, j) for own in families(stages) for i in own.at for j in _consistent_in(stages, own)}
+    for i, stage in enumerate(stages):
+        for j, noised in enumerate(stage.noised):
+            if noised.draw.mechanism == "summed" and not stage.is_empty and (i, j) not in summed:
+                raise InternalError("a level of grouping sets has no parts to be the sum of")
+
+
+def _consistent_in(stages: Sequence[NoisyStage], own: Family) -> list[int]:
+    return [j for j in range(len(stages[own.leaves].noised)) if is_consistent(stages, own, j)]
+
+
+def _keys(stage: NoisyStage) -> frozenset[int]:
+    assert stage.level is not None
+    return frozenset(stage.level.keys)
+
+
+def _leaves(
+    leaves: NoisyStage, family: list[NoisyStage], released: list[Noisy], j: int, k: int
+) -> tuple[Integers, int]:
+    """Total k of the leaves by least squares over all levels, rounded to 2^unit: to whole pieces, or where a level's noise
+    grid is coarser, to that."""
+    assert leaves.level is not None
+    axes = leaves.level.keys
+    shape = tuple(len(key.values or ()) for key in leaves.keys)
+    draws = [stage.noised[j].draws[k] for stage in family]
+    ends = leaves.noised[j].form == "ends"  # whose whole counts are seen to afterwards
+    unit = max(0 if ends else WEIGHT_BITS, *(draw.shift for draw in draws))
+    columns = [
+        _in_axes(stage, rows.columns[f"m{j}_{k}"], axes, shape) for stage, rows in zip(family, released, strict=True)
+    ]
+    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
+    scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
+    weights = [0.0 if draw.mechanism == "summed" else 1 / _variance(draw, unit) for draw in draws]
+    return rounded(least_squares(scaled, kept, weights, shape)), unit
+
+
+def rounded(cells: Reals) -> Integers:
+    """Whole numbers whose sum over any run of cells in their order is less than 1 from that of the cells.
+
+    Proof: such a sum is the difference of two sums from the first cell on, and each of these is rounded. (One by one,
+    the cells of a long run would be off by their number's root.) The groups of a ROLLUP's levels are runs.
+    """
+    whole = np.rint(cells)
+    carried = np.rint(np.cumsum(cells.reshape(-1) - whole.reshape(-1)))
+    found: Integers = (whole.reshape(-1) + np.diff(carried, prepend=0.0)).astype(np.int64).reshape(cells.shape)
+    return found
+
+
+def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) -> list[Integers]:
+    """Ends of which a whole number of rows is said: all of them moved alike, so that their differences stay.
+
+    Lemma: adding δ·(1, 1)/2, or δ·(1, 2, 1)/4, to the ends adds δ to their sum (2H)^d·n and nothing to Σz and Σz². δ is
+    the multiple of 2^d next to what is missing, so n is off by at most 2^d/2 steps of the noise grid, far below a row.
+    """
+    one = noised.measurement
+    if noised.form != "ends" or not isinstance(one, RowMoments):
+        return cells
+    row = float((2 * one.axis.half) ** one.degree) * 2.0 ** (WEIGHT_BITS - units[0])
+    summed = sum(cells[1:], start=cells[0])
+    missing = rounded(summed / row) * row - summed
+    parts = (1, 1) if one.degree == 1 else (1, 2, 1)
+    step = np.rint(missing / sum(parts)).astype(np.int64)
+    return [cell + part * step for cell, part in zip(cells, parts, strict=True)]
+
+
+def _level(leaves: NoisyStage, stage: NoisyStage, cells: Integers, finer: int) -> Integers:
+    """A level's column: each of its groups the exact sum of its leaves."""
+    assert leaves.level is not None
+    axes = leaves.level.keys
+    own = frozenset(axes.index(key) for key in _keys(stage))
+    total = cells.sum(axis=tuple(a for a in range(cells.ndim) if a not in own))
+    return _own_order(stage, np.asarray(total, dtype=np.int64), axes) * finer
+
+
+def _variance(draw: Draw, unit: int) -> float:
+    spread = math.sqrt(2) * float(draw.steps) if draw.mechanism == "laplace" else float(draw.steps)
+    return (spread * 2.0 ** (draw.shift - unit)) ** 2
+
+
+def _in_axes(stage: NoisyStage, column: Integers, axes: tuple[int, ...], shape: tuple[int, ...]) -> Integers:
+    """A level's column as an array with one axis for each key of the leaves, of length 1 where it has not that key."""
+    assert stage.level is not None
+    own = stage.level.keys
+    cube = column.reshape(tuple(len(key.values or ()) for key in stage.keys))
+    ordered = [key for key in axes if key in own]
+    cube = cube.transpose([own.index(key) for key in ordered])
+    return cube.reshape(tuple(length if key in own else 1 for key, length in zip(axes, shape, strict=True)))
+
+
+def _own_order(stage: NoisyStage, total: Integers, axes: tuple[int, ...]) -> Integers:
+    """Back from the leaves' order of the keys to the level's own, flat."""
+    assert stage.level is not None
+    ordered = [key for key in axes if key in stage.level.keys]
+    return np.ascontiguousarray(total.transpose([ordered.index(key) for key in stage.level.keys])).reshape(-1)
+
+
+def least_squares(
+    levels: list[Reals], kept: list[frozenset[int]], weights: list[float], shape: tuple[int, ...]
+) -> Reals:
+    """The leaves x that minimise Σ_l w_l·|A_l x − y_l|², A_l the sums over the axes that level l has not.
+
+    Lemma: with z = Σ w_l A_lᵀ y_l, and z_S the part of z that varies along exactly the axes S (means taken along all
+    others), x = Σ_S z_S / λ_S, λ_S = Σ over the levels that have all of S of w_l·b_l, b_l the number of leaves in one cell
+    of level l. Proof: the normal equations are (Σ w_l A_lᵀA_l) x = z. A_lᵀA_l replaces a leaf by the sum over its cell:
+    on a vector that varies along exactly S it is b_l if level l has all of S, else 0 (its sums vanish). So the parts
+    z_S are eigenvectors, with eigenvalues λ_S. For two levels of one hierarchy this is the usual two-pass formula.
+    """
+    sizes = [math.prod(length for a, length in enumerate(shape) if a not in own) for own in kept]
+    spread = np.zeros(shape)
+    for level, weight in zip(levels, weights, strict=True):
+        spread = spread + weight * level
+    found = np.zeros(shape)
+    for count in range(len(shape) + 1):
+        for along in itertools.combinations(range(len(shape)), count):
+            eigenvalue = sum(w * size for w, size, own in zip(weights, sizes, kept, strict=True) if set(along) <= own)
+            found = found + _part(spread, frozenset(along)) / eigenvalue
+    return found
+
+
+def _part(values: Reals, along: frozenset[int]) -> Reals:
+    """The part that varies along exactly these axes."""
+    part = values
+    for axis in range(values.ndim):
+        mean = part.mean(axis=axis, keepdims=True)
+        part = part - mean if axis in along else mean
+    return part
+
+
+__all__ = ["consistent", "least_squares"]

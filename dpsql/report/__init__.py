@@ -1,0 +1,1 @@
+"""What is told of a plan: EXPLAIN, the privacy report, the release record, half-widths."""
