@@ -20,15 +20,15 @@ from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InterfaceError, InternalError, Refused
+from dpsql.errors import BudgetError, Error, Refused
 from dpsql.execution.accuracy import chosen_limits, with_chosen
-from dpsql.execution.auto_bounds import Column, chosen_of, recorded
+from dpsql.execution.auto_bounds import chosen_of, recorded
+from dpsql.execution.known import charge_of, check, earlier_rows, id_of_choice, ledger_of, plan_now
 from dpsql.execution.plan_sql import ScratchSql
-from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
+from dpsql.execution.planning import UNDECIDED, plan_of
 from dpsql.execution.row_intervals import interval_report
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.mechanisms import entropy
-from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
@@ -53,7 +53,7 @@ from dpsql.release.noise import (
     released_together,
 )
 from dpsql.report.privacy import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
-from dpsql.report.release_record import release_record, released_record
+from dpsql.report.release_record import released_record
 from dpsql.session import Session
 from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
@@ -80,15 +80,6 @@ def in_text(text: str) -> Iterator[None]:
         raise error.in_text(text)  # noqa: B904 - the same error, one fact richer
 
 
-def check(session: Session, found: ReleasePlan) -> ScratchSql:
-    """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
-    sql = ScratchSql.of(session, found)
-    sql.describe(session.scratch)
-    for stage in found.stages:
-        sql.check_fan_outs(session.scratch, stage, released=False)
-    return sql
-
-
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
     found = plan_now(session, statement, query_id)
@@ -97,66 +88,14 @@ def run_query(session: Session, statement: Statement, *, query_id: str | None = 
     return _run_planned(session, statement, found, query_id)
 
 
-def plan_now(session: Session, statement: Statement, query_id: str | None = None) -> ReleasePlan:
-    """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
-    released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any. query_id: what was
-    chosen under it is taken over whether repeats are free or not."""
-    found = _with_known_limits(session, statement, UNDECIDED, query_id)
-    if session.exact or not any(stage.bounds for stage in found.stages):
-        return found
-    fresh = session.fresh(statement)
-    if fresh and query_id is None:
-        return found
-    if not found.before and _has_rows(session, found, query_id, fresh=fresh):
-        return found
-    first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)), query_id)
-    return first if not first.before and _has_rows(session, first, query_id, fresh=fresh) else found
-
-
-def _with_known_limits(
-    session: Session, statement: Statement, decided: Decided, query_id: str | None = None
-) -> ReleasePlan:
-    """The plan; where its limits come first, and an equal run (or this one before) has chosen them, with these."""
-    found = plan_of(session, statement, decided)
-    if session.ledger is None or len(found.before) != 1 or found.before[0].column is not None:
-        return found
-    choice = found.before[0].plan
-    charge = _charge(session, choice, ScratchSql.of(session, choice), _id_of_choice(query_id))
-    rows = _known_rows(session, charge, fresh=session.fresh(statement))
-    if rows is None:
-        return found
-    limits = [each.chosen for each in decode(rows)]
-    return plan_of(session, statement, dataclasses.replace(decided, limits=limits))
-
-
-def _has_rows(session: Session, found: ReleasePlan, query_id: str | None, *, fresh: bool) -> bool:
-    return _known_rows(session, _charge(session, found, check(session, found), query_id), fresh=fresh) is not None
-
-
-def _known_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
-    """None, too, where the query id is another plan's: so it is not this plan that the id's run had."""
-    try:
-        return earlier_rows(session, charge, fresh=fresh)
-    except InterfaceError as refused:
-        if refused.code != "DPSQL-412":
-            raise
-        return None
-
-
-def _id_of_choice(query_id: str | None, column: Column | None = None) -> str | None:
-    """Under which id a choice is charged that comes before a query with an id: a retry finds it, and draws nothing again."""
-    of = "limits" if column is None else f"bounds of {'.'.join(column)}"
-    return None if query_id is None else f"{query_id} ({of})"
-
-
 def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
     """Bounds first, then limits, each a release of its own; then the query with them: only where the budget allows all.
 
     What was chosen is on record before the next step is planned, so it is never drawn again after a crash.
     """
-    charge = _charge(session, asked, check(session, asked), query_id)
+    charge = charge_of(session, asked, check(session, asked), query_id)
     earlier_rows(session, charge, fresh=True)  # an id that is another query's is refused before anything is drawn
-    refused = _ledger(session).quote(asked.whole_cost, session.analyst)
+    refused = ledger_of(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
     found, decided, spent = asked, UNDECIDED, ZERO
@@ -205,8 +144,8 @@ def choose_bounds(
     session: Session, table: str, column: str, choice: ReleasePlan, query_id: str | None = None
 ) -> Interval:
     """Steps 8 to 12 of a choice of bounds."""
-    scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, _id_of_choice(query_id, (table, column))))
+    scratch, vault, ledger = check(session, choice), session.vault(), ledger_of(session)
+    receipt = ledger.reserve(charge_of(session, choice, scratch, id_of_choice(query_id, (table, column))))
     if receipt.repeats is not None:
         (rows,) = decode(receipt.repeats)
         return chosen_of(choice.stages[0], *_ends(rows))
@@ -220,8 +159,8 @@ def choose_bounds(
 
 def choose_limits(session: Session, choice: ReleasePlan, query_id: str | None = None) -> ReleasePlan:
     """Steps 8 to 12 of a choice of limits that comes before its query: the plan with what was chosen."""
-    scratch, vault, ledger = ScratchSql.of(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, _id_of_choice(query_id)))
+    scratch, vault, ledger = ScratchSql.of(session, choice), session.vault(), ledger_of(session)
+    receipt = ledger.reserve(charge_of(session, choice, scratch, id_of_choice(query_id)))
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)
@@ -252,14 +191,14 @@ def _run_planned(session: Session, statement: Statement, found: ReleasePlan, que
         return _finish(session, found, scratch, noisies)
     if not needs_charge(found):
         return _finish(session, found, scratch, tuple(all_keys(stage) for stage in found.stages))
-    charge = _charge(session, found, scratch, query_id)
+    charge = charge_of(session, found, scratch, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
         answer = _finish_settled(session, found, scratch, decode(earlier), repeated=True)
         session.unfinished.pop(charge.plan, None)
         return answer
     vault = session.vault()
-    receipt = _ledger(session).reserve(charge)
+    receipt = ledger_of(session).reserve(charge)
     if receipt.repeats is not None:
         return _finish_settled(session, found, scratch, decode(receipt.repeats), repeated=True)
     return _run_charged(session, found, scratch, vault, charge, receipt)
@@ -269,7 +208,7 @@ def _run_charged(
     session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault, charge: Charge, receipt: Receipt
 ) -> Answer:
     """Steps 10 to 13. The released rows are kept until post-processing succeeds: corrected SQL runs on them for free."""
-    ledger = _ledger(session)
+    ledger = ledger_of(session)
     ledger.running(receipt)
     noisies = _releases(session, found, scratch, vault)
     rows = encode(noisies)
@@ -286,7 +225,7 @@ def would_charge(session: Session, statement: Statement) -> Cost:
     found = plan_now(session, statement)
     if found.exact or not needs_charge(found):
         return ZERO
-    charge = _charge(session, found, check(session, found), None)
+    charge = charge_of(session, found, check(session, found), None)
     return found.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
@@ -294,10 +233,10 @@ def refusal_now(session: Session, found: ReleasePlan, scratch: ScratchSql, *, fr
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
     if found.exact or not needs_charge(found):
         return None
-    refused = _ledger(session).quote(found.whole_cost, session.analyst)
+    refused = ledger_of(session).quote(found.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
-    charge = _charge(session, found, scratch, None)
+    charge = charge_of(session, found, scratch, None)
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
 
 
@@ -310,32 +249,6 @@ def left_of(ledger: Ledger, analyst: str | None) -> Amount:
 
 def needs_charge(found: ReleasePlan) -> bool:
     return found.cost.epsilon > 0 or found.cost.delta > 0
-
-
-def _ledger(session: Session) -> Ledger:
-    if session.ledger is None:
-        raise InternalError("a charge without a ledger")
-    return session.ledger
-
-
-def _charge(session: Session, found: ReleasePlan, scratch: ScratchSql, query_id: str | None) -> Charge:
-    return Charge(
-        plan=plan_fingerprint(found, scratch.contents(session.scratch, user_tables_of(found))),
-        metadata=session.metadata,
-        cost=found.cost,
-        analyst=session.analyst,
-        query_id=query_id,
-        record=json.dumps(release_record(found, version=session.catalog.version)),
-    )
-
-
-def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
-    """Released rows that answer the query again at no cost: those of its query id, those whose post-processing failed
-    on this connection, and, unless it asks for new noise, those of any equal run. Never looks at the data."""
-    if not fresh and charge.plan in session.unfinished:
-        return session.unfinished[charge.plan]
-    found = _ledger(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
-    return None if found is None else found.repeats
 
 
 def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault) -> tuple[Noisy, ...]:

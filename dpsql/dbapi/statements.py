@@ -16,12 +16,13 @@ from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.execution.earlier_answers import rows_counted
+from dpsql.execution.known import check, plan_now
 from dpsql.execution.planning import Parameters, read
 from dpsql.ir.ids import Ids
 from dpsql.metadata.delta import check_delta
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, check, in_text, left_of, plan_now, refusal_now, run_query, would_charge
+from dpsql.query import Answer, in_text, left_of, refusal_now, run_query, would_charge
 from dpsql.report.estimates import estimates
 from dpsql.report.explanation import Explanation, explanation
 from dpsql.report.privacy import amount_report

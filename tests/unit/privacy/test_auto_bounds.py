@@ -14,10 +14,10 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import Choice
-from dpsql.query import check
 from dpsql.session import open_session
 from dpsql.testing.measurements import reaches, run
 
