@@ -23,7 +23,7 @@ from dpsql.engine.vault import Vault
 from dpsql.errors import BudgetError, Error, InternalError, Refused
 from dpsql.execution.accuracy import Limits, chosen_limits, with_chosen
 from dpsql.execution.auto_bounds import chosen_of, recorded
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
 from dpsql.execution.row_intervals import interval_report
 from dpsql.execution.vault_sql import vault_relations
@@ -42,7 +42,7 @@ from dpsql.release.codec import decode, encode
 from dpsql.release.consistency import consistent
 from dpsql.release.noise import (
     Exact,
-    Noisy,
+    ReleasedRows,
     all_keys,
     all_keys_of,
     ready_with_keys,
@@ -80,9 +80,9 @@ def in_text(text: str) -> Iterator[None]:
         raise error.in_text(text)  # noqa: B904 - the same error, one fact richer
 
 
-def check(session: Session, found: ReleasePlan) -> ScratchSql:
+def check(session: Session, found: ReleasePlan) -> PlanSql:
     """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
-    sql = ScratchSql.of(session, found)
+    sql = PlanSql.of(session, found)
     sql.describe(session.scratch)
     for stage in found.stages:
         sql.check_fan_outs(session.scratch, stage, released=False)
@@ -121,7 +121,7 @@ def _with_known_limits(session: Session, statement: Statement, decided: Decided)
 def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limits | None:
     if session.ledger is None:
         return None
-    earlier = earlier_rows(session, _charge(session, choice, ScratchSql.of(session, choice), None), fresh=fresh)
+    earlier = earlier_rows(session, _charge(session, choice, PlanSql.of(session, choice), None), fresh=fresh)
     return None if earlier is None else [rows.chosen for rows in decode(earlier)]
 
 
@@ -182,14 +182,14 @@ def _after_charge(refused: Refused, spent: Cost, limits: Sequence[LimitReport]) 
 
 def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
     """Steps 8 to 12 of a choice of bounds."""
-    scratch, vault, ledger = check(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    plan_sql, vault, ledger = check(session, choice), session.vault(), _ledger(session)
+    receipt = ledger.reserve(_charge(session, choice, plan_sql, None))
     if receipt.repeats is not None:
         (rows,) = decode(receipt.repeats)
         return chosen_of(choice.stages[0], *_ends(rows))
     ledger.running(receipt)
-    (rows,) = _releases(session, choice, scratch, vault)
-    scratch.drop(session.scratch)
+    (rows,) = _releases(session, choice, plan_sql, vault)
+    plan_sql.drop(session.scratch)
     bounds = chosen_of(choice.stages[0], *_ends(rows))
     ledger.store(receipt, encode((rows,)), json.dumps({"limits": list(recorded(table, column, bounds))}))
     return bounds
@@ -197,18 +197,18 @@ def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan
 
 def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
     """Steps 8 to 12 of a choice of limits that comes before its query: the plan with what was chosen."""
-    scratch, vault, ledger = ScratchSql.of(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, scratch, None))
+    plan_sql, vault, ledger = PlanSql.of(session, choice), session.vault(), _ledger(session)
+    receipt = ledger.reserve(_charge(session, choice, plan_sql, None))
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)
     found: dict[int, dict[Chosen, int]] = {}
     rows = [
-        Noisy(
+        ReleasedRows(
             stage=stage.number,
             rows=0,
             columns={},
-            chosen=_limits(session, with_public_keys(stage), scratch, vault, found),
+            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, found),
         )
         for stage in choice.stages
     ]
@@ -217,42 +217,42 @@ def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
     return done
 
 
-def _ends(rows: Noisy) -> tuple[int, int]:
+def _ends(rows: ReleasedRows) -> tuple[int, int]:
     low, high = (int(column[0]) for column in rows.columns.values())
     return low, high
 
 
 def _run_planned(session: Session, statement: Statement, found: ReleasePlan, query_id: str | None) -> Answer:
-    scratch = check(session, found)
+    plan_sql = check(session, found)
     if found.exact:
-        noisies = _releases(session, found, scratch, session.vault()) if found.stages else ()
-        return _finish(session, found, scratch, noisies)
+        released = _releases(session, found, plan_sql, session.vault()) if found.stages else ()
+        return _finish(session, found, plan_sql, released)
     if not needs_charge(found):
-        return _finish(session, found, scratch, tuple(all_keys(stage) for stage in found.stages))
-    charge = _charge(session, found, scratch, query_id)
+        return _finish(session, found, plan_sql, tuple(all_keys(stage) for stage in found.stages))
+    charge = _charge(session, found, plan_sql, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
-        answer = _finish_settled(session, found, scratch, decode(earlier), repeated=True)
+        answer = _finish_settled(session, found, plan_sql, decode(earlier), repeated=True)
         session.unfinished.pop(charge.plan, None)
         return answer
     vault = session.vault()
     receipt = _ledger(session).reserve(charge)
     if receipt.repeats is not None:
-        return _finish_settled(session, found, scratch, decode(receipt.repeats), repeated=True)
-    return _run_charged(session, found, scratch, vault, charge, receipt)
+        return _finish_settled(session, found, plan_sql, decode(receipt.repeats), repeated=True)
+    return _run_charged(session, found, plan_sql, vault, charge, receipt)
 
 
 def _run_charged(
-    session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault, charge: Charge, receipt: Receipt
+    session: Session, found: ReleasePlan, plan_sql: PlanSql, vault: Vault, charge: Charge, receipt: Receipt
 ) -> Answer:
     """Steps 10 to 13. The released rows are kept until post-processing succeeds: corrected SQL runs on them for free."""
     ledger = _ledger(session)
     ledger.running(receipt)
-    noisies = _releases(session, found, scratch, vault)
-    rows = encode(noisies)
-    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in noisies])))
+    released = _releases(session, found, plan_sql, vault)
+    rows = encode(released)
+    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in released])))
     session.unfinished[charge.plan] = rows
-    answer = _finish_settled(session, found, scratch, noisies)
+    answer = _finish_settled(session, found, plan_sql, released)
     session.unfinished.pop(charge.plan, None)
     return answer
 
@@ -267,14 +267,14 @@ def would_charge(session: Session, statement: Statement) -> Cost:
     return found.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
-def refusal_now(session: Session, found: ReleasePlan, scratch: ScratchSql, *, fresh: bool) -> BudgetError | None:
+def refusal_now(session: Session, found: ReleasePlan, plan_sql: PlanSql, *, fresh: bool) -> BudgetError | None:
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
     if found.exact or not needs_charge(found):
         return None
     refused = _ledger(session).quote(found.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
-    charge = _charge(session, found, scratch, None)
+    charge = _charge(session, found, plan_sql, None)
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
 
 
@@ -295,9 +295,9 @@ def _ledger(session: Session) -> Ledger:
     return session.ledger
 
 
-def _charge(session: Session, found: ReleasePlan, scratch: ScratchSql, query_id: str | None) -> Charge:
+def _charge(session: Session, found: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
     return Charge(
-        plan=plan_fingerprint(found, scratch.contents(session.scratch, user_tables_of(found))),
+        plan=plan_fingerprint(found, plan_sql.contents(session.scratch, user_tables_of(found))),
         metadata=session.metadata,
         cost=found.cost,
         analyst=session.analyst,
@@ -315,24 +315,24 @@ def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | No
     return None if found is None else found.repeats
 
 
-def _releases(session: Session, found: ReleasePlan, scratch: ScratchSql, vault: Vault) -> tuple[Noisy, ...]:
+def _releases(session: Session, found: ReleasePlan, plan_sql: PlanSql, vault: Vault) -> tuple[ReleasedRows, ...]:
     """Steps 10 and 11 for every stage in order; a later stage may read what an earlier one released."""
-    noisies: list[Noisy] = []
+    released: list[ReleasedRows] = []
     stages: list[NoisyStage] = []
     chosen: dict[int, dict[Chosen, int]] = {}
     for stage in found.stages:
-        scratch.check_fan_outs(session.scratch, stage, released=True)
-        run, rows = _released(session, stage, scratch, vault, chosen, exact=found.exact)
+        plan_sql.check_fan_outs(session.scratch, stage, released=True)
+        run, rows = _released(session, stage, plan_sql, vault, chosen, exact=found.exact)
         stages.append(run)
-        noisies.append(rows)
-        scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
+        released.append(rows)
+        plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *found.stages[len(stages) :]))
         if found.exact or not _family_goes_on(found, stage):
             first = stage.number if stage.level is None or found.exact else stage.level.family
             stages[first:] = with_errors(stages[first:])
-            scratch.plan = dataclasses.replace(scratch.plan, stages=(*stages, *found.stages[len(stages) :]))
-            noisies[first:] = consistent(tuple(stages[first:]), noisies[first:])
-            scratch.load(session.scratch, stages[first:], noisies[first:])
-    return tuple(noisies)
+            plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *found.stages[len(stages) :]))
+            released[first:] = consistent(tuple(stages[first:]), released[first:])
+            plan_sql.load(session.scratch, stages[first:], released[first:])
+    return tuple(released)
 
 
 def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
@@ -344,32 +344,32 @@ def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
 def _released(
     session: Session,
     stage: NoisyStage,
-    scratch: ScratchSql,
+    plan_sql: PlanSql,
     vault: Vault,
     chosen: dict[int, dict[Chosen, int]],
     *,
     exact: bool,
-) -> tuple[NoisyStage, Noisy]:
+) -> tuple[NoisyStage, ReleasedRows]:
     """Steps 10 and 11 for one stage: its private keys first, then the limits that are left to the data, then what is
     measured of the groups that are released; in one statement where one row of a unit counts. chosen: the limits of each
     stage so far."""
     if stage.is_empty:  # nothing can be released, so nothing is asked
-        smallest = _limits(session, with_public_keys(stage), scratch, vault, chosen)
+        smallest = _limits(session, with_public_keys(stage), plan_sql, vault, chosen)
         return settled(stage, smallest), dataclasses.replace(all_keys(stage), chosen=smallest)
     query = None if exact else together(stage, vault_relations(session, vault, stage), kept=session.keeps_rows(stage))
     if query is not None:
-        ready, totals = released_together(vault_run(session, stage, scratch, vault, query), stage)
+        ready, totals = released_together(vault_run(session, stage, plan_sql, vault, query), stage)
         return stage, release(totals, ready)
-    ready = ready_stage(session, stage, scratch, vault, exact=exact)
-    limits = _limits(session, ready, scratch, vault, chosen)
+    ready = ready_stage(session, stage, plan_sql, vault, exact=exact)
+    limits = _limits(session, ready, plan_sql, vault, chosen)
     ready = dataclasses.replace(ready, stage=settled(stage, limits)) if stage.unsettled else ready
-    totals = vault_totals(session, ready, scratch, vault, exact=exact)
+    totals = vault_totals(session, ready, plan_sql, vault, exact=exact)
     rows = release(totals, ready, noiseless=exact)
-    return ready.stage, dataclasses.replace(rows, chosen=limits, over=_over(session, ready, scratch, vault))
+    return ready.stage, dataclasses.replace(rows, chosen=limits, over=_over(session, ready, plan_sql, vault))
 
 
 def _limits(
-    session: Session, ready: Ready, scratch: ScratchSql, vault: Vault, chosen: dict[int, dict[Chosen, int]]
+    session: Session, ready: Ready, plan_sql: PlanSql, vault: Vault, chosen: dict[int, dict[Chosen, int]]
 ) -> tuple[int, ...]:
     """Of each choice of the stage the limit that is chosen, and noted for the stages that take it over."""
     stage, earlier = ready.stage, dict[Chosen, int]()
@@ -381,32 +381,32 @@ def _limits(
         found = tuple(choice.candidates[0] for choice in stage.choices)
     else:
         asked = counting(ready, vault_relations(session, vault, stage))
-        found = released_limits(vault_run(session, stage, scratch, vault, asked), ready, earlier)
+        found = released_limits(vault_run(session, stage, plan_sql, vault, asked), ready, earlier)
     chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, found, strict=True)}
     return found
 
 
-def _over(session: Session, ready: Ready, scratch: ScratchSql, vault: Vault) -> tuple[tuple[int, int], ...]:
+def _over(session: Session, ready: Ready, plan_sql: PlanSql, vault: Vault) -> tuple[tuple[int, int], ...]:
     """How many units are over the limits that are settled by now, where that is asked."""
     if not ready.stage.over:
         return ()
     asked = over_limits(ready, vault_relations(session, vault, ready.stage))
-    return released_over(vault_run(session, ready.stage, scratch, vault, asked), ready.stage)
+    return released_over(vault_run(session, ready.stage, plan_sql, vault, asked), ready.stage)
 
 
-def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, *, exact: bool) -> Ready:
+def ready_stage(session: Session, stage: NoisyStage, plan_sql: PlanSql, vault: Vault, *, exact: bool) -> Ready:
     """Its private keys are selected, in one or two rounds."""
     if stage.public_keys:
         return with_public_keys(stage)
     relations, kept = vault_relations(session, vault, stage), session.keeps_rows(stage)
     if exact:
         every = selecting(stage, relations, exact=True, kept=kept)
-        return all_keys_of(vault_run(session, stage, scratch, vault, every), stage)
+        return all_keys_of(vault_run(session, stage, plan_sql, vault, every), stage)
     found: list[Mapping[str, Array]] = []
     before: Listed | None = None
     for round_ in range(len(stage.selections)):
         query = selecting(stage, relations, round_=round_, before=before, kept=kept)
-        found.append(released_round(vault_run(session, stage, scratch, vault, query), stage, round_))
+        found.append(released_round(vault_run(session, stage, plan_sql, vault, query), stage, round_))
         ready = ready_with_keys(found, stage)
         assert isinstance(ready.groups, Listed)
         before = ready.groups
@@ -414,7 +414,7 @@ def ready_stage(session: Session, stage: NoisyStage, scratch: ScratchSql, vault:
 
 
 def vault_totals(
-    session: Session, ready: Ready, scratch: ScratchSql, vault: Vault, *, exact: bool, salt: int | None = None
+    session: Session, ready: Ready, plan_sql: PlanSql, vault: Vault, *, exact: bool, salt: int | None = None
 ) -> Exact:
     if isinstance(ready.groups, Listed) and not ready.count and not exact:
         return Exact(())  # no group, nothing to ask
@@ -422,19 +422,19 @@ def vault_totals(
     query = statements(
         ready, vault_relations(session, vault, ready.stage), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
     )
-    return vault_run(session, ready.stage, scratch, vault, query)
+    return vault_run(session, ready.stage, plan_sql, vault, query)
 
 
-def vault_run(session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, query: VaultQuery) -> Exact:
+def vault_run(session: Session, stage: NoisyStage, plan_sql: PlanSql, vault: Vault, query: VaultQuery) -> Exact:
     """Step 10: the one place where private data is read."""
-    return Exact([(each, _run_one(session, stage, scratch, vault, query, each)) for each in query.questions])
+    return Exact([(each, _run_one(session, stage, plan_sql, vault, query, each)) for each in query.questions])
 
 
 def _run_one(
-    session: Session, stage: NoisyStage, scratch: ScratchSql, vault: Vault, query: VaultQuery, question: Question
+    session: Session, stage: NoisyStage, plan_sql: PlanSql, vault: Vault, query: VaultQuery, question: Question
 ) -> dict[str, Array]:
     loads: dict[str, Columns | ArrowStream] = dict(query.tables)
-    results = [session.scratch.query(scratch.relation(node)) for node in stage.loads]
+    results = [session.scratch.query(plan_sql.relation(node)) for node in stage.loads]
     try:
         for index, result in enumerate(results):
             loads[f"load_{index}"] = result
@@ -446,30 +446,42 @@ def _run_one(
 
 
 def _finish_settled(
-    session: Session, found: ReleasePlan, scratch: ScratchSql, noisies: tuple[Noisy, ...], *, repeated: bool = False
+    session: Session,
+    found: ReleasePlan,
+    plan_sql: PlanSql,
+    released: tuple[ReleasedRows, ...],
+    *,
+    repeated: bool = False,
 ) -> Answer:
     """Released rows may say which limits were chosen: what is told of them is told of that plan."""
-    run = settled_plan(found, [rows.chosen for rows in noisies])
+    run = settled_plan(found, [rows.chosen for rows in released])
     if run is not found:
-        scratch = dataclasses.replace(scratch, plan=run)
-    return _finish(session, run, scratch, noisies, repeated=repeated)
+        plan_sql = dataclasses.replace(plan_sql, plan=run)
+    return _finish(session, run, plan_sql, released, repeated=repeated)
 
 
 def _finish(
-    session: Session, found: ReleasePlan, scratch: ScratchSql, noisies: tuple[Noisy, ...], *, repeated: bool = False
+    session: Session,
+    found: ReleasePlan,
+    plan_sql: PlanSql,
+    released: tuple[ReleasedRows, ...],
+    *,
+    repeated: bool = False,
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
-        scratch.load(session.scratch, found.stages, noisies)
-        rows = session.scratch.query(scratch.final(), shown=True)
+        plan_sql.load(session.scratch, found.stages, released)
+        rows = session.scratch.query(plan_sql.final(), shown=True)
     finally:
-        scratch.drop(session.scratch)
+        plan_sql.drop(session.scratch)
     notes: tuple[str, ...] = ()
     if found.stages and not found.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
-    half_widths = interval_report(found, noisies) if found.stages else None
+    half_widths = interval_report(found, released) if found.stages else None
     over = tuple(
-        report for stage, rows_ in zip(found.stages, noisies, strict=True) for report in over_reports(stage, rows_.over)
+        report
+        for stage, rows_ in zip(found.stages, released, strict=True)
+        for report in over_reports(stage, rows_.over)
     )
     privacy = (
         privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths, over=over)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dpsql.aggregates.aggregate import Aggregate, numbers, plain
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
-def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, Measuring], Expr]:
-    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, MeasurementCollector], Expr]:
+    def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         plain(call)
-        found = moments.moments(ask, call.args[0], where=call.where)
+        found = moments.moments(collector, call.args[0], where=call.where)
         value = moments.null_unless(found.present, found.variance)
         if sample:
             value = moments.of_sample(value, found.count)

@@ -88,11 +88,11 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
 
 def _explained(session: Session, statement: Statement) -> Explanation:
     found = plan_now(session, statement)
-    scratch = check(session, found)
+    plan_sql = check(session, found)
     if session.ledger is None:
         return explanation(found, None)
     rows_of = rows_counted(session, session.settings(statement).assumed_rows, promised=True)
-    refused = refusal_now(session, found, scratch, fresh=session.fresh(statement))
+    refused = refusal_now(session, found, plan_sql, fresh=session.fresh(statement))
     return explanation(
         found, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(found, rows_of)
     )

@@ -24,7 +24,7 @@ from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.error_estimate import Estimating, answered
 from dpsql.privacy.measured import width_of
 from dpsql.release.codec import decode
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 from dpsql.report.estimates import Made, Rows, RowsOf
 from dpsql.report.half_widths import LEVEL
 from dpsql.session import Session
@@ -38,7 +38,7 @@ class Released:
     """One release of a stage: the charge's number, its rows, and what it says of each measurement."""
 
     charge: int
-    rows: Noisy
+    rows: ReleasedRows
     measured: Sequence[Mapping[str, Any]]
 
     def total(self, one: Mapping[str, Any], factors: Sequence[Fraction], first: int = 0) -> Reals:

@@ -25,7 +25,7 @@ from dpsql.execution.auto_bounds import (
     with_bounds,
 )
 from dpsql.plan.stages import Before, ReleasePlan
-from dpsql.planner import World, plan
+from dpsql.planner import PlannerInput, plan
 from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session
@@ -106,7 +106,7 @@ def _plan(session: Session, statement: Statement, catalog: Catalog, settings: Qu
     """The planner reads nothing: it says which public column's values it lacks, and is asked again with them. It ends, since
     each time it has one column more."""
     while True:
-        world = World(
+        given = PlannerInput(
             catalog=catalog,
             printed=printed,
             user_tables=session.user_tables,
@@ -114,7 +114,7 @@ def _plan(session: Session, statement: Statement, catalog: Catalog, settings: Qu
             size_limit=session.size_limit,
         )
         try:
-            return plan(statement, world, settings)
+            return plan(statement, given, settings)
         except KeysNeeded as needed:
             session.read_keys(*needed.column)
 

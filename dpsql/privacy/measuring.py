@@ -37,7 +37,7 @@ Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount)
 
 
 @dataclass(slots=True, kw_only=True)
-class Measuring(Axes):
+class MeasurementCollector(Axes):
     """The measurements of one stage.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
@@ -295,4 +295,4 @@ def number(value: Fraction) -> Literal:
     return Literal(float(value), REAL)
 
 
-__all__ = ["Measuring", "ends", "number"]
+__all__ = ["MeasurementCollector", "ends", "number"]

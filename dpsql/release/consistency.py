@@ -18,13 +18,13 @@ from dpsql.plan.balls import WEIGHT_BITS
 from dpsql.plan.measurements import RowMoments
 from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.levels import Family, families, is_consistent
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 Reals = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def consistent(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
+def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
     """One family of grouping sets, the same with consistent counts and sums on the levels whose keys are all public.
 
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
@@ -65,7 +65,7 @@ def _keys(stage: NoisyStage) -> frozenset[int]:
 
 
 def _leaves(
-    leaves: NoisyStage, family: list[NoisyStage], released: list[Noisy], j: int, k: int
+    leaves: NoisyStage, family: list[NoisyStage], released: list[ReleasedRows], j: int, k: int
 ) -> tuple[Integers, int]:
     """Total k of the leaves by least squares over all levels, rounded to 2^unit: to whole pieces, or where a level's noise
     grid is coarser, to that."""

@@ -55,7 +55,7 @@ def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noisy:
+class ReleasedRows:
     """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers.
 
     chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others. over: how
@@ -194,7 +194,7 @@ def _above(first: Integers, units: Integers, candidates: int) -> list[int]:
 # --- measurements -----------------------------------------------------------------------------------------------------
 
 
-def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
+def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> ReleasedRows:
     """Add the plan's noise to the totals of every group, those without rows among them (zero before the noise).
 
     noiseless: the plan is one of dpsql.testing.exact, which shows the groups that occur.
@@ -230,16 +230,16 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
             for i, draw in enumerate(noised.draws):
                 totals = _dense(found, total(j, i, exact=False), ready.count)[every]
                 columns[f"m{j}_{i}"] = add_noise(totals, draw)
-    return Noisy(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
+    return ReleasedRows(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
 
 
-def all_keys(stage: NoisyStage) -> Noisy:
+def all_keys(stage: NoisyStage) -> ReleasedRows:
     """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
     for j, noised in enumerate(stage.noised):
         columns |= {name: np.zeros(count, dtype=np.int64) for name in column_names(j, noised)}
-    return Noisy(stage=stage.number, columns=columns, rows=count)
+    return ReleasedRows(stage=stage.number, columns=columns, rows=count)
 
 
 def _answer_to(exact: Exact, j: int) -> Mapping[str, Array] | None:
@@ -287,7 +287,7 @@ def _no_rows(one: Counted) -> Integers:
     return np.zeros((0, one.candidates.count), dtype=np.int64)
 
 
-def _without_noise(exact: Exact, ready: Ready) -> Noisy:
+def _without_noise(exact: Exact, ready: Ready) -> ReleasedRows:
     """Exact mode: the groups that occur (without keys, the one group), totals as text."""
     stage = ready.stage
     (_, occurring), *_ = answers_of(exact)
@@ -309,7 +309,7 @@ def _without_noise(exact: Exact, ready: Ready) -> Noisy:
             column = found[total(j, i, exact=True).name]
             texts = [column[by_group[g]] if g in by_group else "0" for g in places.tolist()]
             released[f"m{j}_{i}"] = np.array([*texts, None], dtype=object)[:-1]
-    return Noisy(stage=stage.number, columns=released, rows=len(places))
+    return ReleasedRows(stage=stage.number, columns=released, rows=len(places))
 
 
 def add_noise(totals: Integers, draw: Draw) -> Integers:

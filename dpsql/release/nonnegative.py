@@ -18,13 +18,13 @@ from dpsql.plan.answers import Answer, answers
 from dpsql.plan.render.finish import column_names
 from dpsql.plan.stages import GRID_LIMIT, NoisyStage, NonNegative
 from dpsql.privacy.nonnegative import adds_up
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 Integers = npt.NDArray[np.int64]
 LARGEST = 2**GRID_LIMIT  # rows: counts that noise took farther are held here
 
 
-def nonnegative(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
+def nonnegative(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
     """The rows of these stages with the columns of their counts from 0 on; levels of one family from the top down.
 
     A level whose parent is here has, within each group of the parent, counts that add up to the parent's. So levels are
@@ -39,7 +39,9 @@ def nonnegative(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list
     return [found[stage.number] for stage in stages]
 
 
-def _shown(one: NonNegative, stage: NoisyStage, stages: Sequence[NoisyStage], found: Mapping[int, Noisy]) -> Integers:
+def _shown(
+    one: NonNegative, stage: NoisyStage, stages: Sequence[NoisyStage], found: Mapping[int, ReleasedRows]
+) -> Integers:
     rows = found[stage.number]
     values, unit = _noisy_counts(one, stage, rows.columns, rows.rows)
     above = _parent(one, stage, stages)

@@ -16,7 +16,7 @@ from dpsql.help.topics import TOPICS
 from dpsql.plan.dialects.literals import text
 from dpsql.shell.describe import column_notes, plain
 from dpsql.shell.output import MODES
-from dpsql.shell.prompt_commands import BY_SPELLING, OWN
+from dpsql.shell.prompt_commands import BY_SPELLING, PROMPT_COMMANDS
 from dpsql.shell.shell import Shell
 from dpsql.sql.options import OPTIONS, SETTINGS
 
@@ -33,7 +33,7 @@ _SETTING = re.compile(r"^\s*SET\s+(?P<begun>\w*)$", re.I)
 _OPTION = re.compile(r"OPTIONS\s*\((?:[^()]*,)?\s*(?P<begun>\w*)$", re.I)
 _MEMBER = re.compile(r"(?P<table>\w+)\.(?P<begun>\w*)$")
 _ALIAS = re.compile(r"\b(?:FROM|JOIN|,)\s*(?P<table>\w+)(?:\s+(?:AS\s+)?(?P<alias>\w+))?", re.I)
-_OWN_LINE = re.compile(r"^\s*(?P<name>[\\.]\S*)(?:\s+(?P<begun>.*))?$", re.S)
+_COMMAND_LINE = re.compile(r"^\s*(?P<name>[\\.]\S*)(?:\s+(?P<begun>.*))?$", re.S)
 _CALL = re.compile(r"\b[A-Za-z]\w*\(")
 _WORD = re.compile(r"\w*$")
 
@@ -53,17 +53,17 @@ class CatalogCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        own = _OWN_LINE.match(before)
-        if own is not None and "\n" not in before:
-            yield from self._own(own["name"], own["begun"], complete_event)
+        command = _COMMAND_LINE.match(before)
+        if command is not None and "\n" not in before:
+            yield from self._command(command["name"], command["begun"], complete_event)
             return
         begun, offers = self._offers(before, document.text)
         yield from completions(begun, offers)
 
-    def _own(self, name: str, begun: str | None, event: CompleteEvent) -> Iterator[Completion]:
+    def _command(self, name: str, begun: str | None, event: CompleteEvent) -> Iterator[Completion]:
         found = BY_SPELLING.get(name)
         if begun is None:
-            yield from completions(name, (Offer(spelling, o.doc) for o in OWN for spelling in o.names))
+            yield from completions(name, (Offer(spelling, o.doc) for o in PROMPT_COMMANDS for spelling in o.names))
         elif found is not None and "FILE" in found.takes:
             if self._shell.restricted:
                 return

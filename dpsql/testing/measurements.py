@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from dpsql.errors import InternalError
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Listed, Ready, with_public_keys
@@ -85,7 +85,7 @@ def measured(stage: NoisyStage, salt: int) -> NoisyStage:
     return settled(stage, tried(stage, salt)) if stage.unsettled else stage
 
 
-def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, ready: Ready | None = None) -> Run:
+def run(session: Session, stage: NoisyStage, plan_sql: PlanSql, *, salt: int, ready: Ready | None = None) -> Run:
     """The whole way of a stage through the vault; nothing is drawn. Which limit is chosen depends on how many units are
     above each; those numbers are compared, and any limit will do for what is measured."""
     if stage.is_empty:  # the engine asks the vault nothing
@@ -99,7 +99,7 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     at_once = together(stage, vault_relations(session, vault, stage))
     if not stage.public_keys:
         votes = vault_run(
-            session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
+            session, stage, plan_sql, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
         )
         named[_round(0)] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
@@ -108,10 +108,10 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     ready = own if ready is None else ready
     for round_ in range(1, len(stage.selections)):
         asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
-        named[_round(round_)] = _votes(vault_run(session, stage, scratch, vault, asked))
+        named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
     if stage.unsettled:
         asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
-        answered = answers_of(vault_run(session, stage, scratch, vault, asked))
+        answered = answers_of(vault_run(session, stage, plan_sql, vault, asked))
         for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
             named[f"{LIMIT}{choice.of}"] = _by_candidate(columns)
         stage = measured(stage, salt)
@@ -119,10 +119,10 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     if stage.over:
         asked = over_limits(ready, vault_relations(session, vault, stage))
         for over, (_, columns) in zip(
-            stage.over, answers_of(vault_run(session, stage, scratch, vault, asked)), strict=True
+            stage.over, answers_of(vault_run(session, stage, plan_sql, vault, asked)), strict=True
         ):
             named[f"{OVER}{over.of}"] = _by_candidate(columns)
-    exact = vault_totals(session, ready, scratch, vault, exact=False, salt=salt)
+    exact = vault_totals(session, ready, plan_sql, vault, exact=False, salt=salt)
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
     return Run(Totals(groups, named), ready, exact)
