@@ -108,9 +108,9 @@ def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) ->
 
 
 def _wider(narrow: ReleasePlan, level: Fraction, ids: Ids) -> ReleasePlan:
-    found = with_intervals(narrow.stages, narrow.final, level, ids)
+    widened = with_intervals(narrow.stages, narrow.final, level, ids)
     return dataclasses.replace(
-        narrow, stages=found.stages, final=found.final, ends=found.ends, level=level, narrow=narrow
+        narrow, stages=widened.stages, final=widened.final, ends=widened.ends, level=level, narrow=narrow
     )
 
 
@@ -137,8 +137,8 @@ def _limit(statement: Statement, tree: Node, given: PlannerInput, settings: Quer
 def describe(expr: Expr) -> str:
     """An expression as the analyst would write it, with column names."""
 
-    def column(found: Column) -> str:
-        return found.name or "…"
+    def column(one: Column) -> str:
+        return one.name or "…"
 
     def plainly(part: Expr) -> Expr | None:
         """A function by its own name, not the form of it that cannot fail."""

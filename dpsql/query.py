@@ -80,42 +80,42 @@ def in_text(text: str) -> Iterator[None]:
         raise error.in_text(text)  # noqa: B904 - the same error, one fact richer
 
 
-def check(session: Session, found: ReleasePlan) -> PlanSql:
+def check(session: Session, plan: ReleasePlan) -> PlanSql:
     """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
-    sql = PlanSql.of(session, found)
+    sql = PlanSql.of(session, plan)
     sql.describe(session.scratch)
-    for stage in found.stages:
+    for stage in plan.stages:
         sql.check_fan_outs(session.scratch, stage, released=False)
     return sql
 
 
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
-    found = plan_now(session, statement)
-    if found.before:
-        return _after_choices(session, statement, found, query_id)
-    return _run_planned(session, statement, found, query_id)
+    plan = plan_now(session, statement)
+    if plan.before:
+        return _after_choices(session, statement, plan, query_id)
+    return _run_planned(session, statement, plan, query_id)
 
 
 def plan_now(session: Session, statement: Statement) -> ReleasePlan:
     """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
     released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any."""
-    found = _with_known_limits(session, statement, UNDECIDED)
-    if session.exact or session.fresh(statement) or not any(stage.bounds for stage in found.stages):
-        return found
-    if not found.before and _has_rows(session, found):
-        return found
+    plan = _with_known_limits(session, statement, UNDECIDED)
+    if session.exact or session.fresh(statement) or not any(stage.bounds for stage in plan.stages):
+        return plan
+    if not plan.before and _has_rows(session, plan):
+        return plan
     first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)))
-    return first if not first.before and _has_rows(session, first) else found
+    return first if not first.before and _has_rows(session, first) else plan
 
 
 def _with_known_limits(session: Session, statement: Statement, decided: Decided) -> ReleasePlan:
     """The plan; where its limits come first, and an equal run has chosen them, with these."""
-    found = plan_of(session, statement, decided)
-    if len(found.before) != 1 or found.before[0].column is not None:
-        return found
-    limits = _known_limits(session, found.before[0].plan, fresh=session.fresh(statement))
-    return found if limits is None else plan_of(session, statement, dataclasses.replace(decided, limits=limits))
+    plan = plan_of(session, statement, decided)
+    if len(plan.before) != 1 or plan.before[0].column is not None:
+        return plan
+    limits = _known_limits(session, plan.before[0].plan, fresh=session.fresh(statement))
+    return plan if limits is None else plan_of(session, statement, dataclasses.replace(decided, limits=limits))
 
 
 def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limits | None:
@@ -125,8 +125,8 @@ def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limi
     return None if earlier is None else [rows.chosen for rows in decode(earlier)]
 
 
-def _has_rows(session: Session, found: ReleasePlan) -> bool:
-    return earlier_rows(session, _charge(session, found, check(session, found), None), fresh=False) is not None
+def _has_rows(session: Session, plan: ReleasePlan) -> bool:
+    return earlier_rows(session, _charge(session, plan, check(session, plan), None), fresh=False) is not None
 
 
 def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
@@ -138,12 +138,12 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
     refused = _ledger(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
-    found, decided, spent = asked, UNDECIDED, ZERO
+    plan, decided, spent = asked, UNDECIDED, ZERO
     said: list[str] = []
     limits: tuple[LimitReport, ...] = ()
-    while found.before:
+    while plan.before:
         bounds = dict(decided.bounds)
-        for first in found.before:
+        for first in plan.before:
             spent += first.plan.cost
             if first.column is None:
                 done = choose_limits(session, first.plan)
@@ -155,13 +155,13 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
                 said.append(f"the data chose bounds of {'.'.join(first.column)}: {low} to {high}")
         decided = dataclasses.replace(decided, bounds=bounds)
         try:
-            found = plan_of(session, statement, decided)
+            plan = plan_of(session, statement, decided)
         except Refused as too_much:
             raise _after_charge(too_much, spent, limits) from None
-    answer = _run_planned(session, statement, found, query_id)
+    answer = _run_planned(session, statement, plan, query_id)
     if answer.privacy is None:
         return answer
-    cost = cost_report(spent + (ZERO if answer.privacy.repeated else found.cost), found.accounting)
+    cost = cost_report(spent + (ZERO if answer.privacy.repeated else plan.cost), plan.accounting)
     privacy = dataclasses.replace(
         answer.privacy,
         cost=cost,
@@ -202,13 +202,13 @@ def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)
-    found: dict[int, dict[Chosen, int]] = {}
+    chosen_limits: dict[int, dict[Chosen, int]] = {}
     rows = [
         ReleasedRows(
             stage=stage.number,
             rows=0,
             columns={},
-            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, found),
+            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, chosen_limits),
         )
         for stage in choice.stages
     ]
@@ -222,37 +222,37 @@ def _ends(rows: ReleasedRows) -> tuple[int, int]:
     return low, high
 
 
-def _run_planned(session: Session, statement: Statement, found: ReleasePlan, query_id: str | None) -> Answer:
-    plan_sql = check(session, found)
-    if found.exact:
-        released = _releases(session, found, plan_sql, session.vault()) if found.stages else ()
-        return _finish(session, found, plan_sql, released)
-    if not needs_charge(found):
-        return _finish(session, found, plan_sql, tuple(all_keys(stage) for stage in found.stages))
-    charge = _charge(session, found, plan_sql, query_id)
+def _run_planned(session: Session, statement: Statement, plan: ReleasePlan, query_id: str | None) -> Answer:
+    plan_sql = check(session, plan)
+    if plan.exact:
+        released = _releases(session, plan, plan_sql, session.vault()) if plan.stages else ()
+        return _finish(session, plan, plan_sql, released)
+    if not needs_charge(plan):
+        return _finish(session, plan, plan_sql, tuple(all_keys(stage) for stage in plan.stages))
+    charge = _charge(session, plan, plan_sql, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
-        answer = _finish_settled(session, found, plan_sql, decode(earlier), repeated=True)
+        answer = _finish_settled(session, plan, plan_sql, decode(earlier), repeated=True)
         session.unfinished.pop(charge.plan, None)
         return answer
     vault = session.vault()
     receipt = _ledger(session).reserve(charge)
     if receipt.repeats is not None:
-        return _finish_settled(session, found, plan_sql, decode(receipt.repeats), repeated=True)
-    return _run_charged(session, found, plan_sql, vault, charge, receipt)
+        return _finish_settled(session, plan, plan_sql, decode(receipt.repeats), repeated=True)
+    return _run_charged(session, plan, plan_sql, vault, charge, receipt)
 
 
 def _run_charged(
-    session: Session, found: ReleasePlan, plan_sql: PlanSql, vault: Vault, charge: Charge, receipt: Receipt
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, vault: Vault, charge: Charge, receipt: Receipt
 ) -> Answer:
     """Steps 10 to 13. The released rows are kept until post-processing succeeds: corrected SQL runs on them for free."""
     ledger = _ledger(session)
     ledger.running(receipt)
-    released = _releases(session, found, plan_sql, vault)
+    released = _releases(session, plan, plan_sql, vault)
     rows = encode(released)
-    ledger.store(receipt, rows, released_record(found, settled_plan(found, [each.chosen for each in released])))
+    ledger.store(receipt, rows, released_record(plan, settled_plan(plan, [each.chosen for each in released])))
     session.unfinished[charge.plan] = rows
-    answer = _finish_settled(session, found, plan_sql, released)
+    answer = _finish_settled(session, plan, plan_sql, released)
     session.unfinished.pop(charge.plan, None)
     return answer
 
@@ -260,21 +260,21 @@ def _run_charged(
 def would_charge(session: Session, statement: Statement) -> Cost:
     """What running the query now would charge: nothing where released rows answer it. Reads nothing private; raises what
     running it would refuse before the charge, but for the budget."""
-    found = plan_now(session, statement)
-    if found.exact or not needs_charge(found):
+    plan = plan_now(session, statement)
+    if plan.exact or not needs_charge(plan):
         return ZERO
-    charge = _charge(session, found, check(session, found), None)
-    return found.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
+    charge = _charge(session, plan, check(session, plan), None)
+    return plan.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
-def refusal_now(session: Session, found: ReleasePlan, plan_sql: PlanSql, *, fresh: bool) -> BudgetError | None:
+def refusal_now(session: Session, plan: ReleasePlan, plan_sql: PlanSql, *, fresh: bool) -> BudgetError | None:
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
-    if found.exact or not needs_charge(found):
+    if plan.exact or not needs_charge(plan):
         return None
-    refused = _ledger(session).quote(found.whole_cost, session.analyst)
+    refused = _ledger(session).quote(plan.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
-    charge = _charge(session, found, plan_sql, None)
+    charge = _charge(session, plan, plan_sql, None)
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
 
 
@@ -285,8 +285,8 @@ def left_of(ledger: Ledger, analyst: str | None) -> Amount:
     return balance.left if own is None else least_amount(balance.left, own.left)
 
 
-def needs_charge(found: ReleasePlan) -> bool:
-    return found.cost.epsilon > 0 or found.cost.delta > 0
+def needs_charge(plan: ReleasePlan) -> bool:
+    return plan.cost.epsilon > 0 or plan.cost.delta > 0
 
 
 def _ledger(session: Session) -> Ledger:
@@ -295,14 +295,14 @@ def _ledger(session: Session) -> Ledger:
     return session.ledger
 
 
-def _charge(session: Session, found: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
+def _charge(session: Session, plan: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
     return Charge(
-        plan=plan_fingerprint(found, plan_sql.contents(session.scratch, user_tables_of(found))),
+        plan=plan_fingerprint(plan, plan_sql.contents(session.scratch, user_tables_of(plan))),
         metadata=session.metadata,
-        cost=found.cost,
+        cost=plan.cost,
         analyst=session.analyst,
         query_id=query_id,
-        record=json.dumps(release_record(found, version=session.catalog.version)),
+        record=json.dumps(release_record(plan, version=session.catalog.version)),
     )
 
 
@@ -311,33 +311,33 @@ def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | No
     on this connection, and, unless it asks for new noise, those of any equal run. Never looks at the data."""
     if not fresh and charge.plan in session.unfinished:
         return session.unfinished[charge.plan]
-    found = _ledger(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
-    return None if found is None else found.repeats
+    receipt = _ledger(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
+    return None if receipt is None else receipt.repeats
 
 
-def _releases(session: Session, found: ReleasePlan, plan_sql: PlanSql, vault: Vault) -> tuple[ReleasedRows, ...]:
+def _releases(session: Session, plan: ReleasePlan, plan_sql: PlanSql, vault: Vault) -> tuple[ReleasedRows, ...]:
     """Steps 10 and 11 for every stage in order; a later stage may read what an earlier one released."""
     released: list[ReleasedRows] = []
     stages: list[NoisyStage] = []
     chosen: dict[int, dict[Chosen, int]] = {}
-    for stage in found.stages:
+    for stage in plan.stages:
         plan_sql.check_fan_outs(session.scratch, stage, released=True)
-        run, rows = _released(session, stage, plan_sql, vault, chosen, exact=found.exact)
+        run, rows = _released(session, stage, plan_sql, vault, chosen, exact=plan.exact)
         stages.append(run)
         released.append(rows)
-        plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *found.stages[len(stages) :]))
-        if found.exact or not _family_goes_on(found, stage):
-            first = stage.number if stage.level is None or found.exact else stage.level.family
+        plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *plan.stages[len(stages) :]))
+        if plan.exact or not _family_goes_on(plan, stage):
+            first = stage.number if stage.level is None or plan.exact else stage.level.family
             stages[first:] = with_errors(stages[first:])
-            plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *found.stages[len(stages) :]))
+            plan_sql.plan = dataclasses.replace(plan_sql.plan, stages=(*stages, *plan.stages[len(stages) :]))
             released[first:] = consistent(tuple(stages[first:]), released[first:])
             plan_sql.load(session.scratch, stages[first:], released[first:])
     return tuple(released)
 
 
-def _family_goes_on(found: ReleasePlan, stage: NoisyStage) -> bool:
+def _family_goes_on(plan: ReleasePlan, stage: NoisyStage) -> bool:
     """Whether the next stage is a grouping set of the same family."""
-    after = found.stages[stage.number + 1 : stage.number + 2]
+    after = plan.stages[stage.number + 1 : stage.number + 2]
     return stage.level is not None and any(s.level is not None and s.level.family == stage.level.family for s in after)
 
 
@@ -376,14 +376,14 @@ def _limits(
     for choice in stage.choices:
         earlier |= {} if choice.as_in is None else chosen[choice.as_in]
     if not stage.unsettled:
-        found: tuple[int, ...] = ()
+        limits: tuple[int, ...] = ()
     elif stage.is_empty:
-        found = tuple(choice.candidates[0] for choice in stage.choices)
+        limits = tuple(choice.candidates[0] for choice in stage.choices)
     else:
         asked = counting(ready, vault_relations(session, vault, stage))
-        found = released_limits(vault_run(session, stage, plan_sql, vault, asked), ready, earlier)
-    chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, found, strict=True)}
-    return found
+        limits = released_limits(vault_run(session, stage, plan_sql, vault, asked), ready, earlier)
+    chosen[stage.number] = {choice.of: n for choice, n in zip(stage.choices, limits, strict=True)}
+    return limits
 
 
 def _over(session: Session, ready: Ready, plan_sql: PlanSql, vault: Vault) -> tuple[tuple[int, int], ...]:
@@ -402,12 +402,12 @@ def ready_stage(session: Session, stage: NoisyStage, plan_sql: PlanSql, vault: V
     if exact:
         every = selecting(stage, relations, exact=True, kept=kept)
         return all_keys_of(vault_run(session, stage, plan_sql, vault, every), stage)
-    found: list[Mapping[str, Array]] = []
+    rounds: list[Mapping[str, Array]] = []
     before: Listed | None = None
     for round_ in range(len(stage.selections)):
         query = selecting(stage, relations, round_=round_, before=before, kept=kept)
-        found.append(released_round(vault_run(session, stage, plan_sql, vault, query), stage, round_))
-        ready = ready_with_keys(found, stage)
+        rounds.append(released_round(vault_run(session, stage, plan_sql, vault, query), stage, round_))
+        ready = ready_with_keys(rounds, stage)
         assert isinstance(ready.groups, Listed)
         before = ready.groups
     return ready
@@ -447,22 +447,22 @@ def _run_one(
 
 def _finish_settled(
     session: Session,
-    found: ReleasePlan,
+    plan: ReleasePlan,
     plan_sql: PlanSql,
     released: tuple[ReleasedRows, ...],
     *,
     repeated: bool = False,
 ) -> Answer:
     """Released rows may say which limits were chosen: what is told of them is told of that plan."""
-    run = settled_plan(found, [rows.chosen for rows in released])
-    if run is not found:
+    run = settled_plan(plan, [rows.chosen for rows in released])
+    if run is not plan:
         plan_sql = dataclasses.replace(plan_sql, plan=run)
     return _finish(session, run, plan_sql, released, repeated=repeated)
 
 
 def _finish(
     session: Session,
-    found: ReleasePlan,
+    plan: ReleasePlan,
     plan_sql: PlanSql,
     released: tuple[ReleasedRows, ...],
     *,
@@ -470,22 +470,20 @@ def _finish(
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
-        plan_sql.load(session.scratch, found.stages, released)
+        plan_sql.load(session.scratch, plan.stages, released)
         rows = session.scratch.query(plan_sql.final(), shown=True)
     finally:
         plan_sql.drop(session.scratch)
     notes: tuple[str, ...] = ()
-    if found.stages and not found.exact and not session.catalog.budget.capped:
+    if plan.stages and not plan.exact and not session.catalog.budget.capped:
         notes = ("this dataset has no budget: spending is counted, not limited",)
-    half_widths = interval_report(found, released) if found.stages else None
+    half_widths = interval_report(plan, released) if plan.stages else None
     over = tuple(
-        report
-        for stage, rows_ in zip(found.stages, released, strict=True)
-        for report in over_reports(stage, rows_.over)
+        report for stage, rows_ in zip(plan.stages, released, strict=True) for report in over_reports(stage, rows_.over)
     )
     privacy = (
-        privacy_report(found, repeated=repeated, notes=notes, half_widths=half_widths, over=over)
-        if found.stages
+        privacy_report(plan, repeated=repeated, notes=notes, half_widths=half_widths, over=over)
+        if plan.stages
         else None
     )
-    return Answer(kind="query", rows=rows, plan=found, privacy=privacy)
+    return Answer(kind="query", rows=rows, plan=plan, privacy=privacy)

@@ -40,13 +40,13 @@ def _edges(call: AggregateCall, collector: MeasurementCollector) -> tuple[Fracti
         raise SqlError("bins are numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
     if isinstance(given, Literal) and isinstance(given.value, int) and not isinstance(given.value, bool):
         return candidates.equal_bins(collector, call.args[0], given.value)
-    found: list[Fraction] = []
+    edges: list[Fraction] = []
     for item in given.args if isinstance(given, Call) and given.function == "list_value" else (given,):
         value = item.value if isinstance(item, Literal) else None
         if isinstance(value, bool) or not isinstance(value, int | Fraction | float):
             raise SqlError("bins are constants", code=105, at=call.at, fix="Write HISTOGRAM(x, [10, 20, 50]).")
-        found.append(Fraction(value))
-    return tuple(found)
+        edges.append(Fraction(value))
+    return tuple(edges)
 
 
 HISTOGRAM = Aggregate(

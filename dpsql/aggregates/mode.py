@@ -33,8 +33,8 @@ def _top(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     count = call.args[1]
     if not isinstance(count, Literal) or isinstance(count.value, bool) or not isinstance(count.value, int):
         raise SqlError("how many is a whole number", code=105, at=call.at, fix="Write APPROX_TOP_K(x, 3).")
-    found = candidates.most_frequent(collector, call.args[0], call.where, count.value)
-    return functions.make("list_value", found, at=None)
+    values = candidates.most_frequent(collector, call.args[0], call.where, count.value)
+    return functions.make("list_value", values, at=None)
 
 
 MODE = Aggregate(

@@ -52,12 +52,12 @@ def _measure(*, interpolated: bool) -> Callable[[AggregateCall, MeasurementColle
         asked = _fractions(call)
         type_ = _type(arg, interpolated=interpolated)
         rule: Rule = "between" if interpolated else "upper" if descending else "lower"
-        found = [candidates.quantile(collector, arg, call.where, 1 - f if descending else f, rule) for f in asked]
-        cast = [v if v.type == type_ else functions.make("try_cast", (v,), at=None, to=type_) for v in found]
+        quantiles = [candidates.quantile(collector, arg, call.where, 1 - f if descending else f, rule) for f in asked]
+        cast = [v if v.type == type_ else functions.make("try_cast", (v,), at=None, to=type_) for v in quantiles]
         if call.type != ANY:
             return cast[0]
         # without noise there may be no rows: NULL, not a list of NULLs
-        nothing = functions.make("is_null", (found[0],), at=None)
+        nothing = functions.make("is_null", (quantiles[0],), at=None)
         listed = functions.make("list_value", tuple(cast), at=None)
         return functions.make("case", (nothing, Literal(None, NULL), listed), at=None)
 

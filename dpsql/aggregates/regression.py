@@ -37,8 +37,8 @@ def _mean_of(collector: MeasurementCollector, arg: Expr, other: Expr, call: Aggr
 
 
 def _r2(call: AggregateCall, collector: MeasurementCollector) -> Expr:
-    found = correlation(call, collector)
-    return moments.call("multiply", found, found)
+    correlated = correlation(call, collector)
+    return moments.call("multiply", correlated, correlated)
 
 
 def _count(call: AggregateCall, collector: MeasurementCollector) -> Expr:
@@ -55,8 +55,10 @@ def _avgy(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 
 def _squares(position: int) -> Measure:
     def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
-        found = moments.moments(collector, call.args[position], call.args[1 - position], where=call.where)
-        return moments.null_unless(found.present, moments.call("multiply", found.variance, found.rows))
+        row_moments = moments.moments(collector, call.args[position], call.args[1 - position], where=call.where)
+        return moments.null_unless(
+            row_moments.present, moments.call("multiply", row_moments.variance, row_moments.rows)
+        )
 
     return measure
 

@@ -13,10 +13,10 @@ from dpsql.privacy.measuring import MeasurementCollector
 def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, MeasurementCollector], Expr]:
     def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         plain(call)
-        found = moments.moments(collector, call.args[0], where=call.where)
-        value = moments.null_unless(found.present, found.variance)
+        row_moments = moments.moments(collector, call.args[0], where=call.where)
+        value = moments.null_unless(row_moments.present, row_moments.variance)
         if sample:
-            value = moments.of_sample(value, found.count)
+            value = moments.of_sample(value, row_moments.count)
         return moments.call("sqrt", value) if root else value
 
     return measure

@@ -301,10 +301,10 @@ def _over_columns(one: Measurement, by_expr: Mapping[Expr, Column]) -> Measureme
     """The measurement over the columns of the certified relation."""
 
     def column(expr: Expr) -> Expr:
-        found = by_expr.get(expr)
-        if found is None and columns_of(expr):
+        replacement = by_expr.get(expr)
+        if replacement is None and columns_of(expr):
             raise InternalError("a measurement reads what was not certified")
-        return expr if found is None else found
+        return expr if replacement is None else replacement
 
     new = rewritten(one, column)
     assert all(isinstance(expr, Column) or not columns_of(expr) for expr in exprs(new))
@@ -336,8 +336,8 @@ def _with_boolean(call: AggregateCall) -> AggregateCall:
 
 
 def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> AggregateRule:
-    found = aggregates.get(call.function)
-    if found is None:
+    rule = aggregates.get(call.function)
+    if rule is None:
         names = ", ".join(sorted(name.upper() for name in aggregates))
         why, instead = REFUSED.get(call.function, ("", ""))
         raise Refused(
@@ -347,4 +347,4 @@ def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> Aggr
             why=why or "There is no differentially private form of it here.",
             fix=instead or f"The aggregates over private rows are: {names}.",
         )
-    return found
+    return rule

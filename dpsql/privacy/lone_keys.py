@@ -48,8 +48,8 @@ def _rows_have_one_unit(spec: TableSpec, catalog: Catalog) -> bool:
 
 def _is_unique(column: str, spec: TableSpec) -> bool:
     """Bounds may make one value of several."""
-    found = spec.column(column)
-    return found is not None and found.unique and found.interval == EVERYTHING
+    column_spec = spec.column(column)
+    return column_spec is not None and column_spec.unique and column_spec.interval == EVERYTHING
 
 
 def _refused(key: Key, name: str, spec: TableSpec, catalog: Catalog) -> Refused:

@@ -66,8 +66,8 @@ class Moments:
         """Of the population: mean square less squared mean, within 0 and range²/4 (Popoviciu)."""
         assert self.of.second is not None
         mean_square = call("add", call("divide", self.of.second.column(), self.rows), number(self.range**2 / 8))
-        found = call("subtract", mean_square, call("multiply", self.offset, self.offset))
-        return between(found, number(Fraction(0)), number(self.range**2 / 4))
+        difference = call("subtract", mean_square, call("multiply", self.offset, self.offset))
+        return between(difference, number(Fraction(0)), number(self.range**2 / 4))
 
     @property
     def present(self) -> Expr:
@@ -96,7 +96,7 @@ def covariance(collector: MeasurementCollector, x: Expr, y: Expr, *, where: Expr
     one, other = mean_beside(collector, x, y, where=where), mean_beside(collector, y, x, where=where)
     both = collector.product(one.of.axis, other.of.axis, where).real.column()
     means = call("multiply", one.offset, other.offset)
-    found = call("subtract", call("divide", both, one.rows), means)
+    product = call("subtract", call("divide", both, one.rows), means)
     most = one.of.axis.width * one.of.axis.step * other.of.axis.width * other.of.axis.step / 4
-    bounded = between(found, number(-most), number(most))
+    bounded = between(product, number(-most), number(most))
     return null_unless(call("is_not_null", both), bounded), one.count

@@ -43,8 +43,8 @@ def _column(values: Any) -> dict[str, object]:
 
 def decode(rows: bytes) -> tuple[ReleasedRows, ...]:
     try:
-        found = json.loads(zlib.decompress(rows))
-        if found["version"] != VERSION:
+        payload = json.loads(zlib.decompress(rows))
+        if payload["version"] != VERSION:
             raise ValueError("another version")
         return tuple(
             ReleasedRows(
@@ -54,7 +54,7 @@ def decode(rows: bytes) -> tuple[ReleasedRows, ...]:
                 chosen=tuple(s.get("chosen", ())),
                 over=tuple((below, above) for below, above in s.get("over", ())),
             )
-            for s in found["stages"]
+            for s in payload["stages"]
         )
     except (ValueError, KeyError, TypeError, zlib.error):
         raise LedgerError(
