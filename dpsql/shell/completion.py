@@ -61,34 +61,34 @@ class CatalogCompleter(Completer):
         yield from completions(begun, offers)
 
     def _command(self, name: str, begun: str | None, event: CompleteEvent) -> Iterator[Completion]:
-        found = BY_SPELLING.get(name)
+        command = BY_SPELLING.get(name)
         if begun is None:
             yield from completions(name, (Offer(spelling, o.doc) for o in PROMPT_COMMANDS for spelling in o.names))
-        elif found is not None and "FILE" in found.takes:
+        elif command is not None and "FILE" in command.takes:
             if self._shell.restricted:
                 return
             yield from self._paths.get_completions(Document(begun), event)
-        elif found is not None:
+        elif command is not None:
             offers: dict[str, Iterable[Offer]] = {
                 "[MODE]": (Offer(mode.name, mode.doc) for mode in MODES),
                 "[TOPIC]": (Offer(name, title) for name, title in TOPICS.items()),
                 "[TABLE]": self._tables(),
             }
-            yield from completions(begun, offers.get(found.takes, ()))
+            yield from completions(begun, offers.get(command.takes, ()))
 
     def _offers(self, before: str, whole: str) -> tuple[str, Iterable[Offer]]:
-        if found := _KEY.search(before):
-            return found["begun"], self._keys(found["column"])
+        if match := _KEY.search(before):
+            return match["begun"], self._keys(match["column"])
         if before.count("'") % 2:
             return "", ()
-        if found := _SETTING.search(before):
-            return found["begun"], (Offer(s.name, s.takes) for s in SETTINGS.values())
-        if found := _OPTION.search(before):
-            return found["begun"], (Offer(s.name, s.takes) for s in OPTIONS.values())
-        if found := _TABLE.search(before):
-            return found["begun"], self._tables()
-        if (found := _MEMBER.search(before)) and (table := self._named(found["table"], whole)):
-            return found["begun"], _columns(table)
+        if match := _SETTING.search(before):
+            return match["begun"], (Offer(s.name, s.takes) for s in SETTINGS.values())
+        if match := _OPTION.search(before):
+            return match["begun"], (Offer(s.name, s.takes) for s in OPTIONS.values())
+        if match := _TABLE.search(before):
+            return match["begun"], self._tables()
+        if (match := _MEMBER.search(before)) and (table := self._named(match["table"], whole)):
+            return match["begun"], _columns(table)
         begun = _WORD.search(before)
         return "" if begun is None else begun[0], self._anything(whole)
 

@@ -43,21 +43,21 @@ class PromptCommand:
 def run_prompt_command(shell: Shell, line: str) -> None:
     """One line that begins with \\ or a dot (or is exit, quit or help)."""
     name, _, rest = line.strip().rstrip(";").partition(" ")
-    found = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower()) or _begun(name.lower())
-    if found is None:
+    command = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower()) or _begun(name.lower())
+    if command is None:
         raise InterfaceError(
             f"there is no command {name[:40]}",
             code=620,
             why=did_you_mean(name, tuple(BY_SPELLING)).strip(),
             fix="`.help` lists the shell's commands.",
         )
-    found.run(shell, rest.strip())
+    command.run(shell, rest.strip())
 
 
 def _begun(name: str) -> PromptCommand | None:
     """.q is .quit, as in sqlite3 and duckdb: a beginning that only one command has."""
-    found = [command for command in PROMPT_COMMANDS if any(spelling.startswith(name) for spelling in command.names)]
-    return found[0] if name.startswith(".") and len(name) > 1 and len(found) == 1 else None
+    commands = [command for command in PROMPT_COMMANDS if any(spelling.startswith(name) for spelling in command.names)]
+    return commands[0] if name.startswith(".") and len(name) > 1 and len(commands) == 1 else None
 
 
 def _tables(shell: Shell, argument: str) -> None:

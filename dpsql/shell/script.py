@@ -58,13 +58,13 @@ def complete(text: str) -> bool:
 
 
 def _skip(text: str, start: int) -> int:
-    found = _BLANK.match(text, start)
-    return start if found is None else found.end()
+    match = _BLANK.match(text, start)
+    return start if match is None else match.end()
 
 
 def _end(text: str, start: int) -> int:
     """The place of the semicolon that ends the statement, or the end of the text."""
     while start < len(text) and text[start] != ";":
-        found = _PIECE.match(text, start)
-        start = len(text) if found is None else found.end()
+        match = _PIECE.match(text, start)
+        start = len(text) if match is None else match.end()
     return start

@@ -197,9 +197,9 @@ class _HeadReader:
         return self.tokens[self.index] if self.index < len(self.tokens) else None
 
     def _skip(self, *expected: str) -> bool:
-        found = words(self.tokens, self.index, *expected)
-        self.index += len(expected) if found else 0
-        return found
+        skipped = words(self.tokens, self.index, *expected)
+        self.index += len(expected) if skipped else 0
+        return skipped
 
     def _flag(self, flag: str, *expected: str) -> None:
         if self._skip(*expected):
@@ -240,17 +240,17 @@ class _HeadReader:
 
     def _list(self, read: Callable[[], ColumnDefinition]) -> tuple[ColumnDefinition, ...]:
         self._take(TokenType.L_PAREN, "a list of columns in parentheses")
-        found = [read()]
+        definitions = [read()]
         while self._here_is(TokenType.COMMA):
             self.index += 1
-            found.append(read())
+            definitions.append(read())
         self._take(TokenType.R_PAREN, "a comma or )")
         seen: set[str] = set()
-        for column in found:
+        for column in definitions:
             if fold(column.name) in seen:
                 raise SqlError(f"the column {column.name[:40]} stands twice", at=column.at, fix="Write it once.")
             seen.add(fold(column.name))
-        return tuple(found)
+        return tuple(definitions)
 
     def _here_is(self, kind: TokenType) -> bool:
         token = self._here()

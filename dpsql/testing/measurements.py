@@ -152,11 +152,11 @@ def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell
     ((question, columns),) = answers_of(exact)
     totals = {name: column for name, column in columns.items() if name.startswith("m")}
     own_places = {GROUP.name: np.arange(own.count, dtype=np.int64)}
-    found = Exact(((question, {**own_places, **totals}),))
+    totals_only = Exact(((question, {**own_places, **totals}),))
     keys = _keys(columns, question)
     for j, name, _, parts in _vectors(stage):
-        named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(found, stage, j, parts))}
-    return Run(Totals(frozenset(keys), named, by_key=True), own, found)
+        named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(totals_only, stage, j, parts))}
+    return Run(Totals(frozenset(keys), named, by_key=True), own, totals_only)
 
 
 def _by_place(cells_: Mapping[Cell, int]) -> Iterator[tuple[tuple[tuple[int], int], int]]:
@@ -182,13 +182,13 @@ def _votes(exact: Exact) -> dict[Cell, int]:
 def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...]]]:
     """Every vector that noise is added to, or choices are made by: the measurement's position, a name, its draw, and which
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
-    found: list[str] = []
+    names: list[str] = []
     for j, noised in enumerate(stage.noised):
         if noised.draw.mechanism in ("none", "summed"):
             continue
-        twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
+        twins = sum(name.split(" #")[0] == noised.measurement.name for name in names)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
-        found.append(name)
+        names.append(name)
         if noised.form == "ends" or len(noised.draws) == 1:
             yield j, name, noised.draw, tuple(range(len(noised.draws)))
         else:
@@ -213,17 +213,17 @@ def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -
 
 
 def reaches(stage: NoisyStage) -> dict[str, Reach]:
-    found: dict[str, Reach] = {}
+    reach_of: dict[str, Reach] = {}
     for n, selection in enumerate(stage.selections):
-        found[_round(n)] = Reach(norm=selection.draw.norm, squared=4**selection.bits)
+        reach_of[_round(n)] = Reach(norm=selection.draw.norm, squared=4**selection.bits)
     for choice in _own_choices(stage):  # a unit is above the first few limits: in one place of all
         if not stage.is_empty:
-            found[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
+            reach_of[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
     for over in stage.over:  # a unit is over a limit, or it is not
-        found[f"{OVER}{over.of}"] = Reach(norm=1, squared=1)
+        reach_of[f"{OVER}{over.of}"] = Reach(norm=1, squared=1)
     for j, name, draw, _ in _vectors(stage):
-        found[name] = _reach(stage, stage.noised[j].measurement, draw)
-    return found
+        reach_of[name] = _reach(stage, stage.noised[j].measurement, draw)
+    return reach_of
 
 
 def _reach(stage: NoisyStage, one: Measurement, draw: Draw) -> Reach:
@@ -266,12 +266,12 @@ def size(before: Mapping[Cell, int], after: Mapping[Cell, int], norm: Literal[1,
 
 def by_group(before: Mapping[Cell, int], after: Mapping[Cell, int]) -> dict[Group, int]:
     """What differs in each group, in sum over its candidates; groups without a difference are left out."""
-    found: dict[Group, int] = {}
+    differences: dict[Group, int] = {}
     for cell in before.keys() | after.keys():
         difference = abs(before.get(cell, 0) - after.get(cell, 0))
         if difference:
-            found[cell[0]] = found.get(cell[0], 0) + difference
-    return found
+            differences[cell[0]] = differences.get(cell[0], 0) + difference
+    return differences
 
 
 def _root(square: int) -> int:

@@ -158,13 +158,13 @@ class Side:
             if statement is not None and plan_of(self.session, statement) != plan:
                 raise Failed("another plan than for the whole data")
             plan_sql = PlanSql.of(self.session, _with_limits(plan, salt))
-            found: list[Totals] = []
+            totals: list[Totals] = []
             for stage in plan.stages:
                 groups = ready[stage.number]
-                found.append(run(self.session, stage, plan_sql, salt=salt, ready=groups).totals)
+                totals.append(run(self.session, stage, plan_sql, salt=salt, ready=groups).totals)
                 if stage.number < len(released):
                     plan_sql.load(self.session.scratch, (stage,), (released[stage.number],))
-            return found
+            return totals
         except Failed:
             raise
         except Exception as error:  # whatever one side raises, the other does not
@@ -256,10 +256,10 @@ class Replayer(Closing):
         if failed is not None:
             nobody: list[Unit | None] = [None]
             return [_failure(unit, case.plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
-        found = self._same_again(case)
+        lines = self._same_again(case)
         for unit in chosen:
-            found += self._without(case, unit, first=unit == chosen[0])
-        return sorted(found, key=lambda line: line.declared.stage)
+            lines += self._without(case, unit, first=unit == chosen[0])
+        return sorted(lines, key=lambda line: line.declared.stage)
 
     def _run_whole(self, case: Case) -> Failed | None:
         """Totals of the whole data, and each stage but the last released with noise. Raises what refuses the statement."""
@@ -267,11 +267,11 @@ class Replayer(Closing):
         plan_sql = PlanSql.of(self.session, settled) if case.statement is None else check(self.session, settled)
         try:
             for stage in case.plan.stages:
-                found = run(self.session, stage, plan_sql, salt=case.salt)
-                case.totals.append(found.totals)
-                case.ready.append(found.ready)
+                run_whole = run(self.session, stage, plan_sql, salt=case.salt)
+                case.totals.append(run_whole.totals)
+                case.ready.append(run_whole.ready)
                 if stage is not case.plan.stages[-1]:
-                    case.released.append(release(found.exact, found.ready))
+                    case.released.append(release(run_whole.exact, run_whole.ready))
                     plan_sql.load(self.session.scratch, (stage,), (case.released[-1],))
         except Refused:
             raise  # rows that noise made: too many for a join
@@ -291,15 +291,15 @@ class Replayer(Closing):
             totals = self._neighbour(case, unit)
         except Failed as failed:
             return [_failure(unit, case.plan.stages[0], str(failed))]
-        found = [
+        lines = [
             compare(unit, stage, before, after, case.salt)
             for stage, before, after in zip(case.plan.stages, case.totals, totals, strict=True)
         ]
         places = self.copies.places(unit, orphans=True)
         if places == self.copies.places(unit) and not first:
-            return found
+            return lines
         side = self._side(("orphans", unit), lambda: self.copies.frames(places, seed=SEED + 1), threads=2)
-        return found + self._equal(case, unit, side, totals, "rows that nobody reaches, another order and two threads")
+        return lines + self._equal(case, unit, side, totals, "rows that nobody reaches, another order and two threads")
 
     def _neighbour(self, case: Case, unit: Unit) -> list[Totals]:
         side = self._side(("without", unit), lambda: self._given(unit))
