@@ -11,7 +11,7 @@ from dpsql.accounting.account import Charge
 from dpsql.accounting.ledger import Ledger
 from dpsql.errors import InterfaceError, InternalError
 from dpsql.execution.auto_bounds import Column
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.stages import ReleasePlan
@@ -21,11 +21,11 @@ from dpsql.session import Session
 from dpsql.sql.statement import Statement
 
 
-def check(session: Session, found: ReleasePlan) -> ScratchSql:
+def check(session: Session, plan: ReleasePlan) -> PlanSql:
     """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
-    sql = ScratchSql.of(session, found)
+    sql = PlanSql.of(session, plan)
     sql.describe(session.scratch)
-    for stage in found.stages:
+    for stage in plan.stages:
         sql.check_fan_outs(session.scratch, stage, released=False)
     return sql
 
@@ -34,36 +34,36 @@ def plan_now(session: Session, statement: Statement, query_id: str | None = None
     """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
     released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any. query_id: what was
     chosen under it is taken over whether repeats are free or not."""
-    found = _with_known_limits(session, statement, UNDECIDED, query_id)
-    if session.exact or not any(stage.bounds for stage in found.stages):
-        return found
+    plan = _with_known_limits(session, statement, UNDECIDED, query_id)
+    if session.exact or not any(stage.bounds for stage in plan.stages):
+        return plan
     fresh = session.fresh(statement)
     if fresh and query_id is None:
-        return found
-    if not found.before and _has_rows(session, found, query_id, fresh=fresh):
-        return found
+        return plan
+    if not plan.before and _has_rows(session, plan, query_id, fresh=fresh):
+        return plan
     first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)), query_id)
-    return first if not first.before and _has_rows(session, first, query_id, fresh=fresh) else found
+    return first if not first.before and _has_rows(session, first, query_id, fresh=fresh) else plan
 
 
 def _with_known_limits(
     session: Session, statement: Statement, decided: Decided, query_id: str | None = None
 ) -> ReleasePlan:
     """The plan; where its limits come first, and an equal run (or this one before) has chosen them, with these."""
-    found = plan_of(session, statement, decided)
-    if session.ledger is None or len(found.before) != 1 or found.before[0].column is not None:
-        return found
-    choice = found.before[0].plan
-    charge = charge_of(session, choice, ScratchSql.of(session, choice), id_of_choice(query_id))
+    plan = plan_of(session, statement, decided)
+    if session.ledger is None or len(plan.before) != 1 or plan.before[0].column is not None:
+        return plan
+    choice = plan.before[0].plan
+    charge = charge_of(session, choice, PlanSql.of(session, choice), id_of_choice(query_id))
     rows = _known_rows(session, charge, fresh=session.fresh(statement))
     if rows is None:
-        return found
+        return plan
     limits = [each.chosen for each in decode(rows)]
     return plan_of(session, statement, dataclasses.replace(decided, limits=limits))
 
 
-def _has_rows(session: Session, found: ReleasePlan, query_id: str | None, *, fresh: bool) -> bool:
-    return _known_rows(session, charge_of(session, found, check(session, found), query_id), fresh=fresh) is not None
+def _has_rows(session: Session, plan: ReleasePlan, query_id: str | None, *, fresh: bool) -> bool:
+    return _known_rows(session, charge_of(session, plan, check(session, plan), query_id), fresh=fresh) is not None
 
 
 def _known_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
@@ -88,14 +88,14 @@ def ledger_of(session: Session) -> Ledger:
     return session.ledger
 
 
-def charge_of(session: Session, found: ReleasePlan, scratch: ScratchSql, query_id: str | None) -> Charge:
+def charge_of(session: Session, plan: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
     return Charge(
-        plan=plan_fingerprint(found, scratch.contents(session.scratch, user_tables_of(found))),
+        plan=plan_fingerprint(plan, plan_sql.contents(session.scratch, user_tables_of(plan))),
         metadata=session.metadata,
-        cost=found.cost,
+        cost=plan.cost,
         analyst=session.analyst,
         query_id=query_id,
-        record=json.dumps(release_record(found, version=session.catalog.version)),
+        record=json.dumps(release_record(plan, version=session.catalog.version)),
     )
 
 
@@ -104,5 +104,5 @@ def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | No
     on this connection, and, unless it asks for new noise, those of any equal run. Never looks at the data."""
     if not fresh and charge.plan in session.unfinished:
         return session.unfinished[charge.plan]
-    found = ledger_of(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
-    return None if found is None else found.repeats
+    receipt = ledger_of(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
+    return None if receipt is None else receipt.repeats
