@@ -84,8 +84,8 @@ def _widest_side(node: SetOp, id_: int, measured: Measurements) -> Fraction | No
 
 def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Fraction | None:
     """Levels that are made consistent (dpsql/release/consistency.py) have the width of what their noise is then
-    (privacy/levels.py), and may be rounded farther. Elsewhere a number that is rounded to whole units is half a unit farther off
-    at most: |round(x + noise) − x| ≤ |noise| + 1/2."""
+    (privacy/levels.py), and may be rounded farther. Elsewhere a number that is rounded to whole units is at most half a unit
+    farther off: |round(x + noise) − x| ≤ |noise| + 1/2."""
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr
