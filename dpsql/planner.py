@@ -41,7 +41,7 @@ FEW = 100  # units·ε: with fewer the data cannot choose well (privacy/auto.py)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class PlannerInput:
     """What the planner may know besides the statement: the catalog, how expressions are printed, the user's tables, and
     values of public columns."""
 
@@ -52,42 +52,42 @@ class World:
     size_limit: int = SIZE_LIMIT
 
 
-def plan(statement: Statement, world: World, settings: QuerySettings) -> ReleasePlan:
+def plan(statement: Statement, given: PlannerInput, settings: QuerySettings) -> ReleasePlan:
     """The plan, or an error with a place in the text: its own, or where the query's expressions begin."""
     ids = Ids()
     tree = bind(
-        statement, world.catalog, aggregates=BY_NAME, user_tables=world.user_tables, ids=ids, printed=world.printed
+        statement, given.catalog, aggregates=BY_NAME, user_tables=given.user_tables, ids=ids, printed=given.printed
     )
     try:
         with counted():
-            return _planned(tree, world, settings, ids, _limit(statement, tree, world, settings))
+            return _planned(tree, given, settings, ids, _limit(statement, tree, given, settings))
     except Error as error:
         if error.at is None:
             error.at = where(tree)
         raise
 
 
-def _planned(tree: Node, world: World, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
-    context = TrackContext(catalog=world.catalog, ids=ids, keys_of=world.keys_of, size=Size(limit))
+def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
+    context = TrackContext(catalog=given.catalog, ids=ids, keys_of=given.keys_of, size=Size(limit))
     tracked = track_statement(tree, context)
     drafts, final = cut(tracked, ids)
     bounded = tuple(
-        bound(draft, settings, ids, catalog=world.catalog, aggregates=BY_NAME, describe=describe) for draft in drafts
+        bound(draft, settings, ids, catalog=given.catalog, aggregates=BY_NAME, describe=describe) for draft in drafts
     )
     if settings.top_k:
         bounded = with_top_k(bounded, final)
-    way: Accounting = "zcdp" if world.catalog.accounting == "zcdp" else "approx"
+    way: Accounting = "zcdp" if given.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
-    stages = tuple(_with_notes(stage, world.catalog, settings) for stage in stages)
+    stages = tuple(_with_notes(stage, given.catalog, settings) for stage in stages)
     if settings.nonnegative and not settings.exact:
         stages = with_nonnegative(stages, ids)
     made = ReleasePlan(
         stages=stages,
         final=final,
         cost=cost,
-        dataset=world.catalog.dataset,
-        unit=world.catalog.unit,
-        accounting=world.catalog.accounting,
+        dataset=given.catalog.dataset,
+        unit=given.catalog.unit,
+        accounting=given.catalog.accounting,
         settings=_recorded(settings),
         exact=settings.exact,
         proof=settings.proof,
@@ -108,9 +108,9 @@ def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) ->
 
 
 def _wider(narrow: ReleasePlan, level: Fraction, ids: Ids) -> ReleasePlan:
-    found = with_intervals(narrow.stages, narrow.final, level, ids)
+    widened = with_intervals(narrow.stages, narrow.final, level, ids)
     return dataclasses.replace(
-        narrow, stages=found.stages, final=found.final, ends=found.ends, level=level, narrow=narrow
+        narrow, stages=widened.stages, final=widened.final, ends=widened.ends, level=level, narrow=narrow
     )
 
 
@@ -127,18 +127,18 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
     return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
 
 
-def _limit(statement: Statement, tree: Node, world: World, settings: QuerySettings) -> int:
+def _limit(statement: Statement, tree: Node, given: PlannerInput, settings: QuerySettings) -> int:
     """How many parts the query may have. Rows that are inserted as they stand are no plan: LENGTH_LIMIT bounds them."""
     if statement.kind == "insert" and constant_rows(tree) is not None:
         return LENGTH_LIMIT
-    return world.size_limit if settings.intervals is None else world.size_limit // INTERVALS_PARTS
+    return given.size_limit if settings.intervals is None else given.size_limit // INTERVALS_PARTS
 
 
 def describe(expr: Expr) -> str:
     """An expression as the analyst would write it, with column names."""
 
-    def column(found: Column) -> str:
-        return found.name or "…"
+    def column(one: Column) -> str:
+        return one.name or "…"
 
     def plainly(part: Expr) -> Expr | None:
         """A function by its own name, not the form of it that cannot fail."""
@@ -162,4 +162,4 @@ def _recorded(settings: QuerySettings) -> dict[str, Atom]:
     }
 
 
-__all__ = ["World", "describe", "plan"]
+__all__ = ["PlannerInput", "describe", "plan"]

@@ -136,10 +136,10 @@ class Session(Sealed):
 
     def released_limits(self) -> Released:
         """The limits that the data chose, the newest of each, from the ledger."""
-        found: dict[tuple[str, ...], dict[str, Fraction]] = {}
+        limits: dict[tuple[str, ...], dict[str, Fraction]] = {}
         for tables, of, chosen in () if self.ledger is None else chosen_limits(self.ledger.rows()):
-            found.setdefault(tables_read(tables), {})[of] = chosen
-        return found
+            limits.setdefault(tables_read(tables), {})[of] = chosen
+        return limits
 
     def _rows(self, statement: Statement) -> tuple[AskedLimit | None, int | None]:
         """A unit's rows over all groups, or in each: one of the two at most, and what OPTIONS say before any default."""

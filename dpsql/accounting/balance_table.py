@@ -23,15 +23,15 @@ def columns(account: Account) -> tuple[str, ...]:
 def rows(account: Account, balance: Balance) -> list[Row]:
     """total, spent and left of the dataset (or sub-budget) and of each analyst; then the cap of one query, if any."""
     held = [(account.dataset, balance), *balance.per_analyst.items()]
-    found = [
+    lines = [
         (name, what, *_amounts(account, amount))
         for name, one in held
         for what, amount in (("total", one.total), ("spent", one.spent), ("left", one.left))
     ]
     if account.per_query is not None:
         epsilon, delta = account.per_query
-        found.append((account.dataset, PER_QUERY, *_amounts(account, Amount(epsilon=epsilon, delta=delta))))
-    return found
+        lines.append((account.dataset, PER_QUERY, *_amounts(account, Amount(epsilon=epsilon, delta=delta))))
+    return lines
 
 
 def _parts(account: Account) -> tuple[str, ...]:

@@ -246,14 +246,14 @@ class Ledger:
             if refused is not None:
                 raise refused
             self._tip(reading)
-            found = retried(reading, self._epoch, charge)
-            return found if found is not None or not any_run else repeated(reading, self._epoch, charge)
+            receipt = retried(reading, self._epoch, charge)
+            return receipt if receipt is not None or not any_run else repeated(reading, self._epoch, charge)
 
     def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
         """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
         with self._store.read() as reading:
-            found = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
-        return None if found is None else found[1]
+            released = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
+        return None if released is None else released[1]
 
     def answering(self, mark: str, *, analyst: str | None, metadata: str, most: int = 20) -> tuple[Before, ...]:
         """The first releases, oldest first, to this analyst and of this metadata, that say the mark of themselves. None

@@ -70,12 +70,12 @@ def total(reading: Reading, epoch: int, scope: str) -> Cost:
 
 def subs_of(reading: Reading, sub: int | None) -> tuple[int, ...]:
     """A sub-budget and those it lies within."""
-    found: list[int] = []
+    subs: list[int] = []
     while sub is not None:
-        found.append(sub)
+        subs.append(sub)
         entry = reading.entry(sub)
         sub = None if entry is None else entry.subject
-    return tuple(found)
+    return tuple(subs)
 
 
 def now_after(tip: Entry | None, clock: Callable[[], int]) -> int:

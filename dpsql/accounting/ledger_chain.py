@@ -204,10 +204,10 @@ class HeadFile:
     def parse(cls, text: str) -> HeadFile:
         """Strict: any other text than __str__ writes is tampering."""
         lines = [Head.parse(line) for line in text.removesuffix("\n").split("\n")[:2]]
-        found = cls(head=lines[0], before=lines[1] if len(lines) > 1 else None)
-        if str(found) != text:
+        heads = cls(head=lines[0], before=lines[1] if len(lines) > 1 else None)
+        if str(heads) != text:
             raise TamperedLedger("the ledger's head file is damaged", fix="Run `dpsql ledger verify`.")
-        return found
+        return heads
 
     def wrong(self, tip: Head) -> str | None:
         """Why this is not the head file of a ledger that ends with `tip`; None if it is.

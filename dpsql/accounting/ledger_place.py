@@ -25,7 +25,7 @@ NETWORK_FUSE = re.compile(r"fuse\.(sshfs|ceph|glusterfs|s3fs|gcsfuse|goofys|rclo
 
 def file_system(path: Path, mounts: str) -> str | None:
     """The type of the file system a path lies on, given the text of /proc/mounts; None if that does not say."""
-    best, found = -1, None
+    best, kind = -1, None
     for line in mounts.splitlines():
         parts = line.split(" ")
         if len(parts) < 3:
@@ -33,8 +33,8 @@ def file_system(path: Path, mounts: str) -> str | None:
         point = Path(_unescaped(parts[1]))
         # The last of several mounts on one point covers the earlier ones, hence >=.
         if path.is_relative_to(point) and len(point.parts) >= best:
-            best, found = len(point.parts), parts[2]
-    return found
+            best, kind = len(point.parts), parts[2]
+    return kind
 
 
 def _unescaped(text: str) -> str:

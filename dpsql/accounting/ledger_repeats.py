@@ -40,16 +40,16 @@ def repeated(reading: Reading, epoch: int, charge: Charge) -> Receipt | None:
 
 
 def _receipt(reading: Reading, epoch: int, question: Question) -> Receipt | None:
-    found = stored(reading, epoch, question)
-    return None if found is None else Receipt(id=found[0].n, cost=found[0].cost, repeats=found[1])
+    row = stored(reading, epoch, question)
+    return None if row is None else Receipt(id=row[0].n, cost=row[0].cost, repeats=row[1])
 
 
 def stored(reading: Reading, epoch: int, question: Question) -> tuple[Entry, bytes] | None:
     """The newest charge for the question that released rows, and the rows, checked against what was recorded."""
-    found = reading.released(epoch, *question)
-    if found is None:
+    row = reading.released(epoch, *question)
+    if row is None:
         return None
-    charge, release, rows = found
+    charge, release, rows = row
     if rows_digest(rows) != release.rows_hash:
         raise tampered(f"the rows of entry {release.n} were changed")
     return charge, rows
@@ -65,9 +65,9 @@ class Before(NamedTuple):
 
 def answering(reading: Reading, epoch: int, asked: Question, mark: str, most: int) -> tuple[Before, ...]:
     """The first releases to the analyst, of this metadata, that say the mark of themselves; asked.plan does not count."""
-    found: list[Before] = []
+    answers: list[Before] = []
     for charge, release, rows in reading.answering(epoch, asked.analyst, asked.metadata, mark, most):
         if rows_digest(rows) != release.rows_hash:
             raise tampered(f"the rows of entry {release.n} were changed")
-        found.append(Before(charge.n, release.detail or "", rows))
-    return tuple(found)
+        answers.append(Before(charge.n, release.detail or "", rows))
+    return tuple(answers)

@@ -57,19 +57,19 @@ class Reading:
     def scopes(self, epoch: int, prefix: str) -> tuple[str, ...]:
         """What follows the prefix in every scope that has a total."""
         key = latest_key(epoch, prefix)
-        found = self.connection.execute(
+        cursor = self.connection.execute(
             "SELECT substr(scope, ?) FROM latest WHERE substr(scope, 1, ?) = ?", (len(key) + 1, len(key), key)
         )
-        return tuple(scope for (scope,) in found.fetchall())
+        return tuple(scope for (scope,) in cursor.fetchall())
 
     def last_about(self, subject: int) -> Entry | None:
         return self._one(f"{_SELECT} WHERE subject = ? AND kind <> 'sub' ORDER BY n DESC LIMIT 1", subject)
 
     def by_query(self, epoch: int, analyst: str | None, query_id: str) -> list[Entry]:
-        found = self.connection.execute(
+        cursor = self.connection.execute(
             f"{_SELECT} WHERE query_id = ? AND analyst IS ? AND epoch = ? ORDER BY n DESC", (query_id, analyst, epoch)
         )
-        return [_checked(row) for row in found.fetchall()]
+        return [_checked(row) for row in cursor.fetchall()]
 
     def last_metadata(self, epoch: int) -> str | None:
         """Of the newest charge."""
@@ -80,34 +80,34 @@ class Reading:
         self, epoch: int, analyst: str | None, plan: str, metadata: str, query_id: str | None
     ) -> tuple[Entry, Entry, bytes] | None:
         """The newest charge with stored rows: (charge, release, rows)."""
-        found = self.connection.execute(
+        row = self.connection.execute(
             "SELECT c.n, s.n, r.rows FROM entry c JOIN entry s ON s.subject = c.n AND s.kind = 'released' "
             "JOIN released r ON r.n = s.n WHERE c.plan = ? AND c.metadata = ? AND c.analyst IS ? AND c.epoch = ? "
             "AND c.kind = 'charge' AND (? IS NULL OR c.query_id = ?) ORDER BY s.n DESC LIMIT 1",
             (plan, metadata, analyst, epoch, query_id, query_id),
         ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        charge, release = self.entry(found[0]), self.entry(found[1])
+        charge, release = self.entry(row[0]), self.entry(row[1])
         assert charge is not None and release is not None
-        return charge, release, found[2]
+        return charge, release, row[2]
 
     def answering(
         self, epoch: int, analyst: str | None, metadata: str, mark: str, most: int
     ) -> list[tuple[Entry, Entry, bytes]]:
         """The first charges, oldest first, whose releases say this of themselves: (charge, release, rows)."""
-        found = self.connection.execute(
+        cursor = self.connection.execute(
             "SELECT c.n, s.n, r.rows FROM entry s JOIN entry c ON c.n = s.subject JOIN released r ON r.n = s.n "
             "WHERE s.kind = 'released' AND s.epoch = ? AND instr(s.detail, ?) > 0 AND c.metadata = ? AND c.analyst IS ? "
             "ORDER BY s.n LIMIT ?",
             (epoch, mark, metadata, analyst, most),
         ).fetchall()
-        return [(self._known(charge), self._known(release), rows) for charge, release, rows in found]
+        return [(self._known(charge), self._known(release), rows) for charge, release, rows in cursor]
 
     def _known(self, n: int) -> Entry:
-        found = self.entry(n)
-        assert found is not None
-        return found
+        entry = self.entry(n)
+        assert entry is not None
+        return entry
 
     def after(self, n: int, count: int) -> list[Entry]:
         """Up to `count` entries after entry n, unchecked: for reports and for verify."""

@@ -249,5 +249,5 @@ def _wrong_file(reading: Reading) -> BadRow | None:
     )
     if header != (APPLICATION, VERSION):
         return BadRow(row=None, why="the file's header was changed")
-    found = reading.connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    return None if found == "ok" else BadRow(row=None, why=f"the file is damaged: {found}")
+    verdict = reading.connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    return None if verdict == "ok" else BadRow(row=None, why=f"the file is damaged: {verdict}")

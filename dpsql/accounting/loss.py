@@ -68,8 +68,8 @@ def exact(value: int | float | str | Fraction | Decimal) -> Fraction:
 
 
 def _exact_text(text: str) -> Fraction:
-    found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
-    if found is None or abs(int(found[1] or 0)) > _LARGEST_EXPONENT:
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if match is None or abs(int(match[1] or 0)) > _LARGEST_EXPONENT:
         raise ValueError(f"{text[:40]!r} is not a finite number")
     try:
         return Fraction(text)

@@ -53,7 +53,7 @@ class Event:
         return self.scale >= FINE * self.parts
 
 
-def events(found: Iterable[Release]) -> Counter[Event]:
+def events(releases: Iterable[Release]) -> Counter[Event]:
     """Every draw of every charge that was not voided, whether or not its run got as far.
 
     Each record says what its draws are: noise on one number, Gaussian noise on a vector, or something that is
@@ -62,7 +62,7 @@ def events(found: Iterable[Release]) -> Counter[Event]:
     draw's hockey-stick divergence grows with its shift, and products of dominated pairs are dominated.
     """
     drawn: Counter[Event] = Counter()
-    for one in found:
+    for one in releases:
         if one.state == VOID:
             continue
         for noise in one.record.get("noise", []):
@@ -84,10 +84,10 @@ def _event(noise: Mapping[str, Any]) -> Event:
     )
 
 
-def tight_total(found: Iterable[Release], delta: Fraction) -> Tight:
+def tight_total(releases: Iterable[Release], delta: Fraction) -> Tight:
     """The ε of all charges at this δ, the thresholds' own δ's taken out of it first: by composition or by ρ, which knows the
     bounded range of choices, whichever is less."""
-    charges = tuple(found)
+    charges = tuple(releases)
     spent = sum((one.cost for one in charges if one.state != VOID), ZERO)
     keys = spent.delta_keys
     inner = delta - keys

@@ -81,9 +81,9 @@ def _release(entry: Entry, state: str) -> Release:
     )
 
 
-def total_cost(found: Iterable[Release]) -> Cost:
+def total_cost(releases: Iterable[Release]) -> Cost:
     """Of what was not voided."""
-    return sum((one.cost for one in found if one.state != VOID), ZERO)
+    return sum((one.cost for one in releases if one.state != VOID), ZERO)
 
 
 def odds(epsilon: float, delta: float = 0.0, unit: str = "person") -> str:
@@ -160,20 +160,20 @@ HEAD = ("id", "released", "tables", "measured", "mechanism", "scale", "± 95 %",
 
 def as_markdown(table: Published) -> str:
     """The release table to publish: what holds for all of it in words, then a line for each measurement."""
-    found, unit, zcdp = table.releases, table.unit, table.account.accounting == "zcdp"
+    releases, unit, zcdp = table.releases, table.unit, table.account.accounting == "zcdp"
     head = (*HEAD, "ρ") if zcdp else HEAD
     lines = [
-        f"# Differentially private releases of {_common(found, 'dataset') or 'the dataset'}",
+        f"# Differentially private releases of {_common(releases, 'dataset') or 'the dataset'}",
         "",
-        f"- Privacy unit: {unit} ({_common(found, 'neighbours') or 'one unit added or removed'}).",
+        f"- Privacy unit: {unit} ({_common(releases, 'neighbours') or 'one unit added or removed'}).",
         f"- In total {_totals(table)}.",
         f"- {table.meaning}",
-        f"- Data: version {_common(found, 'version') or 'not stated'}. Made with {_common(found, 'implementation')}.",
+        f"- Data: version {_common(releases, 'version') or 'not stated'}. Made with {_common(releases, 'implementation')}.",
         "",
         _line(head),
         _line(["---"] * len(head)),
     ]
-    lines += [_line(row[: len(head)]) for one in found for row in _rows(one)]
+    lines += [_line(row[: len(head)]) for one in releases for row in _rows(one)]
     return "\n".join(lines) + "\n"
 
 
@@ -230,9 +230,9 @@ def _bounds(m: Mapping[str, Any]) -> str:
     return f"{m['lower']:.6g} to {m['upper']:.6g}{origin}"
 
 
-def _common(found: Sequence[Release], name: str) -> str:
+def _common(releases: Sequence[Release], name: str) -> str:
     """What the records say, each different answer once."""
-    return ", ".join(dict.fromkeys(str(one.record[name]) for one in found if one.record.get(name) is not None))
+    return ", ".join(dict.fromkeys(str(one.record[name]) for one in releases if one.record.get(name) is not None))
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -83,7 +83,7 @@ class Report:
 
 def report(ledger: Ledger, *, tight_delta: Fraction | None = None) -> Report:
     """Reads the ledger alone. tight_delta: also the total by privacy loss distributions at this δ (needs dpsql[pld])."""
-    found = releases(ledger.rows())
+    charged = releases(ledger.rows())
     balance = ledger.balance()
     return Report(
         dataset=ledger.account.dataset,
@@ -91,8 +91,8 @@ def report(ledger: Ledger, *, tight_delta: Fraction | None = None) -> Report:
         per=ledger.account.per,
         per_query=ledger.account.per_query,
         accounts=((ledger.account.dataset, balance), *balance.per_analyst.items()),
-        plans=spending(found),
-        tight=None if tight_delta is None else pld.tight_total(found, tight_delta),
+        plans=spending(charged),
+        tight=None if tight_delta is None else pld.tight_total(charged, tight_delta),
     )
 
 
@@ -103,16 +103,16 @@ def published(ledger: Ledger, analyst: str | None = None) -> Published:
     voided, of the dataset or analyst, and one function makes an amount of them, under the same cap (`caps.amount_spent`).
     A monthly budget counts the month's; the table has all months, added up in the same way.
     """
-    found = tuple(one for one in releases(ledger.rows()) if analyst is None or one.analyst == analyst)
+    shown = tuple(one for one in releases(ledger.rows()) if analyst is None or one.analyst == analyst)
     held = ledger.balance(analyst)
     total = (held if analyst is None else held.per_analyst[analyst]).total
-    whole = amount_spent(ledger.account, (total.epsilon, total.delta), total_cost(found))
-    return Published(account=ledger.account, whole=whole, releases=found)
+    whole = amount_spent(ledger.account, (total.epsilon, total.delta), total_cost(shown))
+    return Published(account=ledger.account, whole=whole, releases=shown)
 
 
-def spending(found: Iterable[Release]) -> tuple[Spent, ...]:
+def spending(releases: Iterable[Release]) -> tuple[Spent, ...]:
     by_plan: dict[tuple[str | None, str], Spent] = {}
-    for one in found:
+    for one in releases:
         at = (one.analyst, one.plan)
         held = by_plan.setdefault(
             at, Spent(analyst=one.analyst, plan=one.plan, tables=one.tables, measured=one.measured, last=one.time)

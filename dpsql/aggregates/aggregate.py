@@ -10,7 +10,7 @@ from dpsql import functions
 from dpsql.domain.types import REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Aggregate:
     signature: str
     doc: str
     result: Callable[[tuple[Expr, ...]], Type]
-    measure: Callable[[AggregateCall, Measuring], Expr]
+    measure: Callable[[AggregateCall, MeasurementCollector], Expr]
     order: int = 1
 
 

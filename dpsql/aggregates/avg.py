@@ -8,7 +8,7 @@ from dpsql.domain.types import REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 def result(args: tuple[Expr, ...]) -> Type:
@@ -19,7 +19,7 @@ def result(args: tuple[Expr, ...]) -> Type:
     return REAL
 
 
-def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     """clamp(mid + noisy centred sum / greatest(noisy count, 1), low, high): both from one measurement."""
     if call.distinct:
         raise Refused(
@@ -38,7 +38,7 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
             why="It is a centred sum over a count, and each has its own bound.",
             fix="Write SUM(x, contribution_bounds_per_group => (low, high)) / COUNT(x).",
         )
-    return moments.Moments(ask.mean(arg, call.where)).mean
+    return moments.Moments(collector.mean(arg, call.where)).mean
 
 
 AVG = Aggregate(

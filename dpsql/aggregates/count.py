@@ -7,7 +7,7 @@ from dpsql.aggregates.aggregate import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import AggregateCall, Expr, place
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 COUNTED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP, Kind.TEXT)
 
@@ -16,12 +16,12 @@ def _result(args: tuple[Expr, ...]) -> Type:
     return BIGINT
 
 
-def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     if call.distinct:
-        return _distinct(call, ask)
+        return _distinct(call, collector)
     if len(call.args) > 1:
         raise Refused("COUNT takes one argument", code=105, at=call.at, fix="Write COUNT(x) or COUNT(*).")
-    return ask.rows(*call.args, where=call.where, at_most=_at_most(call)).whole.column()
+    return collector.rows(*call.args, where=call.where, at_most=_at_most(call)).whole.column()
 
 
 def _at_most(call: AggregateCall) -> int | None:
@@ -40,13 +40,13 @@ def _at_most(call: AggregateCall) -> int | None:
     return int(high)
 
 
-def _distinct(call: AggregateCall, ask: Measuring) -> Expr:
-    if len(call.args) == 1 and ask.is_unit(call.args[0]):
-        return ask.units(call.where).whole.column()
+def _distinct(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    if len(call.args) == 1 and collector.is_unit(call.args[0]):
+        return collector.units(call.where).whole.column()
     for arg in call.args:
         if arg.type.kind not in COUNTED:
             raise SqlError(f"{arg.type} cannot be counted", code=105, at=place(arg) or call.at, fix="Name a column.")
-    return ask.distinct(call.args, call.where).whole.column()
+    return collector.distinct(call.args, call.where).whole.column()
 
 
 def _condition(args: tuple[Expr, ...]) -> Type:
@@ -55,12 +55,12 @@ def _condition(args: tuple[Expr, ...]) -> Type:
     return BIGINT
 
 
-def _count_if(call: AggregateCall, ask: Measuring) -> Expr:
+def _count_if(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     (condition,) = call.args
     if call.distinct:
         raise Refused("COUNT_IF(DISTINCT …) has no meaning", code=132, at=call.at, fix="Write COUNT_IF(x > 10).")
     where = condition if call.where is None else functions.make("and", (call.where, condition), at=None)
-    return ask.rows(where=where).whole.column()
+    return collector.rows(where=where).whole.column()
 
 
 COUNT = Aggregate(

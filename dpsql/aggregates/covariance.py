@@ -7,25 +7,25 @@ from fractions import Fraction
 from dpsql.aggregates.aggregate import Aggregate, numbers, plain
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring, number
+from dpsql.privacy.measuring import MeasurementCollector, number
 
 
-def _population(call: AggregateCall, ask: Measuring) -> Expr:
+def _population(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
-    return moments.covariance(ask, *call.args, where=call.where)[0]
+    return moments.covariance(collector, *call.args, where=call.where)[0]
 
 
-def _sample(call: AggregateCall, ask: Measuring) -> Expr:
+def _sample(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
-    return moments.of_sample(*moments.covariance(ask, *call.args, where=call.where))
+    return moments.of_sample(*moments.covariance(collector, *call.args, where=call.where))
 
 
-def correlation(call: AggregateCall, ask: Measuring) -> Expr:
+def correlation(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     """Covariance over the root of both variances, within −1 and 1; NULL where a variance is 0."""
     y, x = call.args
-    one = moments.moments(ask, y, x, where=call.where)
-    other = moments.moments(ask, x, y, where=call.where)
-    both = moments.covariance(ask, y, x, where=call.where)[0]
+    one = moments.moments(collector, y, x, where=call.where)
+    other = moments.moments(collector, x, y, where=call.where)
+    both = moments.covariance(collector, y, x, where=call.where)[0]
     product = moments.call("multiply", one.variance, other.variance)
     ratio = moments.call("divide", both, moments.call("sqrt", product))
     bounded = moments.between(ratio, number(Fraction(-1)), number(Fraction(1)))
@@ -33,9 +33,9 @@ def correlation(call: AggregateCall, ask: Measuring) -> Expr:
     return moments.null_unless(moments.call("and", spread, one.present), bounded)
 
 
-def _corr(call: AggregateCall, ask: Measuring) -> Expr:
+def _corr(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
-    return correlation(call, ask)
+    return correlation(call, collector)
 
 
 COVAR_POP = Aggregate(

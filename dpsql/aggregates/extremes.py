@@ -10,7 +10,7 @@ from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import candidates
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 def _result(args: tuple[Expr, ...]) -> Type:
@@ -19,8 +19,8 @@ def _result(args: tuple[Expr, ...]) -> Type:
     return args[0].type
 
 
-def _measure(*, greatest: bool) -> Callable[[AggregateCall, Measuring], Expr]:
-    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(*, greatest: bool) -> Callable[[AggregateCall, MeasurementCollector], Expr]:
+    def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         if len(call.args) != 1:
             raise Refused(
                 "the several least values are not answered",
@@ -30,7 +30,7 @@ def _measure(*, greatest: bool) -> Callable[[AggregateCall, Measuring], Expr]:
                 fix="Write QUANTILE_CONT(x, 0.05).",
             )
         plain(call)
-        return candidates.extreme(ask, call.args[0], call.where, greatest=greatest)
+        return candidates.extreme(collector, call.args[0], call.where, greatest=greatest)
 
     return measure
 

@@ -10,7 +10,7 @@ from dpsql.domain.types import ANY, REAL, Kind, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal
 from dpsql.privacy import candidates
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 def _result(args: tuple[Expr, ...]) -> Type:
@@ -19,34 +19,34 @@ def _result(args: tuple[Expr, ...]) -> Type:
     return ANY
 
 
-def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     """A map from each bin's upper end (or value) to its number of rows; above the last edge lies infinity."""
     plain(call)
     arg = call.args[0]
     if len(call.args) == 1:
-        values, counts = candidates.each_value(ask, arg, call.where)
+        values, counts = candidates.each_value(collector, arg, call.where)
         keys: tuple[Expr, ...] = tuple(Literal(value, arg.type) for value in values)
     else:
-        edges = _edges(call, ask)
-        counts = candidates.bins(ask, arg, call.where, edges)
+        edges = _edges(call, collector)
+        counts = candidates.bins(collector, arg, call.where, edges)
         keys = tuple(Literal(edge, REAL) for edge in (*map(float, edges), float("inf")))
     listed = (functions.make("list_value", part, at=None) for part in (keys, counts))
     return functions.make("map", tuple(listed), at=None)
 
 
-def _edges(call: AggregateCall, ask: Measuring) -> tuple[Fraction, ...]:
+def _edges(call: AggregateCall, collector: MeasurementCollector) -> tuple[Fraction, ...]:
     given = call.args[1]
     if call.args[0].type.kind in (Kind.DATE, Kind.TIMESTAMP):
         raise SqlError("bins are numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
     if isinstance(given, Literal) and isinstance(given.value, int) and not isinstance(given.value, bool):
-        return candidates.equal_bins(ask, call.args[0], given.value)
-    found: list[Fraction] = []
+        return candidates.equal_bins(collector, call.args[0], given.value)
+    edges: list[Fraction] = []
     for item in given.args if isinstance(given, Call) and given.function == "list_value" else (given,):
         value = item.value if isinstance(item, Literal) else None
         if isinstance(value, bool) or not isinstance(value, int | Fraction | float):
             raise SqlError("bins are constants", code=105, at=call.at, fix="Write HISTOGRAM(x, [10, 20, 50]).")
-        found.append(Fraction(value))
-    return tuple(found)
+        edges.append(Fraction(value))
+    return tuple(edges)
 
 
 HISTOGRAM = Aggregate(

@@ -8,7 +8,7 @@ from dpsql.domain.types import ANY, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Expr, Literal
 from dpsql.privacy import candidates
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 def _mode_type(args: tuple[Expr, ...]) -> Type:
@@ -23,18 +23,18 @@ def _top_type(args: tuple[Expr, ...]) -> Type:
     return ANY
 
 
-def _mode(call: AggregateCall, ask: Measuring) -> Expr:
+def _mode(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
-    return candidates.most_frequent(ask, call.args[0], call.where, 1)[0]
+    return candidates.most_frequent(collector, call.args[0], call.where, 1)[0]
 
 
-def _top(call: AggregateCall, ask: Measuring) -> Expr:
+def _top(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
     count = call.args[1]
     if not isinstance(count, Literal) or isinstance(count.value, bool) or not isinstance(count.value, int):
         raise SqlError("how many is a whole number", code=105, at=call.at, fix="Write APPROX_TOP_K(x, 3).")
-    found = candidates.most_frequent(ask, call.args[0], call.where, count.value)
-    return functions.make("list_value", found, at=None)
+    values = candidates.most_frequent(collector, call.args[0], call.where, count.value)
+    return functions.make("list_value", values, at=None)
 
 
 MODE = Aggregate(

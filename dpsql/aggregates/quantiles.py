@@ -12,7 +12,7 @@ from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, place
 from dpsql.plan.candidates import Rule
 from dpsql.privacy import candidates
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 ORDERED = (*candidates.ORDERED, Kind.NULL, Kind.ANY)
 
@@ -44,20 +44,20 @@ def _result(name: str, *, interpolated: bool, fraction: bool) -> Callable[[tuple
     return result
 
 
-def _measure(*, interpolated: bool) -> Callable[[AggregateCall, Measuring], Expr]:
-    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(*, interpolated: bool) -> Callable[[AggregateCall, MeasurementCollector], Expr]:
+    def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         plain(call)
         arg = call.args[0]
         descending = bool(call.order) and call.order[0].descending
         asked = _fractions(call)
         type_ = _type(arg, interpolated=interpolated)
         rule: Rule = "between" if interpolated else "upper" if descending else "lower"
-        found = [candidates.quantile(ask, arg, call.where, 1 - f if descending else f, rule) for f in asked]
-        cast = [v if v.type == type_ else functions.make("try_cast", (v,), at=None, to=type_) for v in found]
+        quantiles = [candidates.quantile(collector, arg, call.where, 1 - f if descending else f, rule) for f in asked]
+        cast = [v if v.type == type_ else functions.make("try_cast", (v,), at=None, to=type_) for v in quantiles]
         if call.type != ANY:
             return cast[0]
         # without noise there may be no rows: NULL, not a list of NULLs
-        nothing = functions.make("is_null", (found[0],), at=None)
+        nothing = functions.make("is_null", (quantiles[0],), at=None)
         listed = functions.make("list_value", tuple(cast), at=None)
         return functions.make("case", (nothing, Literal(None, NULL), listed), at=None)
 

@@ -10,66 +10,68 @@ from dpsql.aggregates.covariance import correlation
 from dpsql.domain.types import BIGINT
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring, number
+from dpsql.privacy.measuring import MeasurementCollector, number
 
-Measure = Callable[[AggregateCall, Measuring], Expr]
+Measure = Callable[[AggregateCall, MeasurementCollector], Expr]
 
 
-def _slope(call: AggregateCall, ask: Measuring) -> Expr:
+def _slope(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     y, x = call.args
-    of_x = moments.moments(ask, x, y, where=call.where)
-    both = moments.covariance(ask, y, x, where=call.where)[0]
+    of_x = moments.moments(collector, x, y, where=call.where)
+    both = moments.covariance(collector, y, x, where=call.where)[0]
     spread = moments.call("greater", of_x.variance, number(Fraction(0)))
     ratio = moments.call("divide", both, of_x.variance)
     return moments.null_unless(moments.call("and", spread, of_x.present), ratio)
 
 
-def _intercept(call: AggregateCall, ask: Measuring) -> Expr:
+def _intercept(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     y, x = call.args
-    slope = _slope(call, ask)
-    of_x = moments.moments(ask, x, y, where=call.where)
-    return moments.call("subtract", _mean_of(ask, y, x, call), moments.call("multiply", slope, of_x.mean))
+    slope = _slope(call, collector)
+    of_x = moments.moments(collector, x, y, where=call.where)
+    return moments.call("subtract", _mean_of(collector, y, x, call), moments.call("multiply", slope, of_x.mean))
 
 
-def _mean_of(ask: Measuring, arg: Expr, other: Expr, call: AggregateCall) -> Expr:
+def _mean_of(collector: MeasurementCollector, arg: Expr, other: Expr, call: AggregateCall) -> Expr:
     """AVG over the rows where both are there."""
-    return moments.mean_beside(ask, arg, other, where=call.where).mean
+    return moments.mean_beside(collector, arg, other, where=call.where).mean
 
 
-def _r2(call: AggregateCall, ask: Measuring) -> Expr:
-    found = correlation(call, ask)
-    return moments.call("multiply", found, found)
+def _r2(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    correlated = correlation(call, collector)
+    return moments.call("multiply", correlated, correlated)
 
 
-def _count(call: AggregateCall, ask: Measuring) -> Expr:
-    return ask.rows(*call.args, where=call.where).whole.column()
+def _count(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    return collector.rows(*call.args, where=call.where).whole.column()
 
 
-def _avgx(call: AggregateCall, ask: Measuring) -> Expr:
-    return _mean_of(ask, call.args[1], call.args[0], call)
+def _avgx(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    return _mean_of(collector, call.args[1], call.args[0], call)
 
 
-def _avgy(call: AggregateCall, ask: Measuring) -> Expr:
-    return _mean_of(ask, call.args[0], call.args[1], call)
+def _avgy(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    return _mean_of(collector, call.args[0], call.args[1], call)
 
 
 def _squares(position: int) -> Measure:
-    def measure(call: AggregateCall, ask: Measuring) -> Expr:
-        found = moments.moments(ask, call.args[position], call.args[1 - position], where=call.where)
-        return moments.null_unless(found.present, moments.call("multiply", found.variance, found.rows))
+    def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+        row_moments = moments.moments(collector, call.args[position], call.args[1 - position], where=call.where)
+        return moments.null_unless(
+            row_moments.present, moments.call("multiply", row_moments.variance, row_moments.rows)
+        )
 
     return measure
 
 
-def _products(call: AggregateCall, ask: Measuring) -> Expr:
-    both, count = moments.covariance(ask, *call.args, where=call.where)
+def _products(call: AggregateCall, collector: MeasurementCollector) -> Expr:
+    both, count = moments.covariance(collector, *call.args, where=call.where)
     return moments.call("multiply", both, moments.call("greatest", count, number(Fraction(1))))
 
 
 def _plainly(measure: Measure) -> Measure:
-    def checked(call: AggregateCall, ask: Measuring) -> Expr:
+    def checked(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         plain(call)
-        return measure(call, ask)
+        return measure(call, collector)
 
     return checked
 

@@ -7,7 +7,7 @@ from dpsql.aggregates.aggregate import Aggregate, contribution_bounds
 from dpsql.domain.types import BIGINT, REAL, Kind, Type, decimal
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Expr
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
 def result(args: tuple[Expr, ...]) -> Type:
@@ -27,7 +27,7 @@ def result(args: tuple[Expr, ...]) -> Type:
     raise functions.TypeProblem(f"{arg.type} cannot be summed", 0, "Sum a number.")
 
 
-def _measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     if call.distinct:
         raise Refused(
             "SUM(DISTINCT …) is not answered",
@@ -38,7 +38,7 @@ def _measure(call: AggregateCall, ask: Measuring) -> Expr:
         )
     (arg,) = call.args
     bounds = contribution_bounds(call)
-    return ask.total(arg, call.where, bounds, call.at).whole.column()
+    return collector.total(arg, call.where, bounds, call.at).whole.column()
 
 
 SUM = Aggregate(

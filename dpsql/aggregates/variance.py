@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dpsql.aggregates.aggregate import Aggregate, numbers, plain
 from dpsql.ir.expr import AggregateCall, Expr
 from dpsql.privacy import moments
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 
-def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, Measuring], Expr]:
-    def measure(call: AggregateCall, ask: Measuring) -> Expr:
+def _variance(*, sample: bool, root: bool) -> Callable[[AggregateCall, MeasurementCollector], Expr]:
+    def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         plain(call)
-        found = moments.moments(ask, call.args[0], where=call.where)
-        value = moments.null_unless(found.present, found.variance)
+        row_moments = moments.moments(collector, call.args[0], where=call.where)
+        value = moments.null_unless(row_moments.present, row_moments.variance)
         if sample:
-            value = moments.of_sample(value, found.count)
+            value = moments.of_sample(value, row_moments.count)
         return moments.call("sqrt", value) if root else value
 
     return measure

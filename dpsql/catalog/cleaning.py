@@ -37,8 +37,8 @@ def clean_range(column: ColumnSpec) -> Range | None:
     assert whole is not None
     low, high = ends(column)
     if low is not None and high is not None:
-        found = Range(min(low, high), max(low, high))
+        range_ = Range(min(low, high), max(low, high))
     else:
-        found = Range(whole.least if low is None else low, whole.most if high is None else high)
-    found = clipped(found, whole)
-    return None if found == whole else found
+        range_ = Range(whole.least if low is None else low, whole.most if high is None else high)
+    range_ = clipped(range_, whole)
+    return None if range_ == whole else range_

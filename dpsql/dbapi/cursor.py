@@ -101,8 +101,8 @@ class Cursor(Sealed, Closing, Served, Generic[Row]):
 
     def fetchone(self) -> Row | None:
         """The next row; None after the last."""
-        found = self._took(self._rows().fetchmany(1))
-        return found[0] if found else None
+        rows = self._took(self._rows().fetchmany(1))
+        return rows[0] if rows else None
 
     def fetchmany(self, size: int | None = None) -> list[Row]:
         """The next rows, at most `size` (arraysize where it is not given)."""
@@ -121,10 +121,10 @@ class Cursor(Sealed, Closing, Served, Generic[Row]):
         return self
 
     def __next__(self) -> Row:
-        found = self._took(self._rows().fetchmany(1))
-        if not found:
+        rows = self._took(self._rows().fetchmany(1))
+        if not rows:
             raise StopIteration
-        return found[0]
+        return rows[0]
 
     def setinputsizes(self, sizes: object) -> None:
         """PEP 249: allowed to do nothing."""
@@ -198,8 +198,8 @@ class Cursor(Sealed, Closing, Served, Generic[Row]):
 
 def _digits(code: str) -> tuple[int, int] | tuple[None, None]:
     """The precision and scale of a decimal's type code."""
-    found = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", code)  # not of a list of them
-    return (None, None) if found is None else (int(found[1]), int(found[2]))
+    match = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", code)  # not of a list of them
+    return (None, None) if match is None else (int(match[1]), int(match[2]))
 
 
 def _row_number(size: object, *, at_least: int) -> int:

@@ -31,8 +31,8 @@ class Shown:
         """Of the 95 % intervals of a row's values."""
         if self.privacy is None or self.privacy.exact:
             return [None] * len(row)
-        found = self.privacy.intervals.of_row(row)
-        return [found.get(name) or None for name in self.columns]
+        by_name = self.privacy.intervals.of_row(row)
+        return [by_name.get(name) or None for name in self.columns]
 
 
 def half_width(privacy: Privacy | None, column: str) -> float | None:

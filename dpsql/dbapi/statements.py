@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting import balance_table
@@ -15,12 +16,13 @@ from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.execution.earlier_answers import rows_counted
+from dpsql.execution.known import check, plan_now
 from dpsql.execution.planning import Parameters, read
 from dpsql.ir.ids import Ids
 from dpsql.metadata.delta import check_delta
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, check, in_text, left_of, plan_now, refusal_now, run_query, would_charge
+from dpsql.query import Answer, in_text, left_of, refusal_now, run_query, would_charge
 from dpsql.report.estimates import estimates
 from dpsql.report.explanation import Explanation, explanation
 from dpsql.report.privacy import amount_report
@@ -28,15 +30,25 @@ from dpsql.session import Session, as_limit
 from dpsql.sources.catalog_ledger import account_of
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.scope import unknown_table
-from dpsql.sql.statement import Statement
+from dpsql.sql.statement import Option, Statement
 
 Cell = str | float | int | None
 
 
-def execute(session: Session, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Answer:
-    """Run one statement."""
+Options = Mapping[str, Option]
+
+
+def execute(
+    session: Session,
+    sql: str,
+    parameters: Parameters = None,
+    *,
+    query_id: str | None = None,
+    options: Options | None = None,
+) -> Answer:
+    """Run one statement. options: what counts where the text's own OPTIONS say nothing."""
     with in_text(sql):
-        statement = read(sql, parameters)
+        statement = _with_options(read(sql, parameters), options)
         if statement.kind == "query":
             return run_query(session, statement, query_id=query_id)
         return KINDS[statement.kind](session, statement)
@@ -59,10 +71,16 @@ def execute_many(session: Session, sql: str, many: Iterable[Parameters]) -> Answ
     return Answer(kind="insert", rows=None, changed=changed)
 
 
-def explain(session: Session, sql: str, parameters: Parameters = None) -> Explanation:
+def _with_options(statement: Statement, options: Options | None) -> Statement:
+    return dataclasses.replace(statement, options={**options, **statement.options}) if options else statement
+
+
+def explain(
+    session: Session, sql: str, parameters: Parameters = None, *, options: Options | None = None
+) -> Explanation:
     """The plan of a query, or of EXPLAIN of it."""
     with in_text(sql):
-        return _explained(session, read(sql, parameters))
+        return _explained(session, _with_options(read(sql, parameters), options))
 
 
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:
@@ -87,15 +105,13 @@ def columns_of(session: Session, name: str) -> tuple[tuple[str, Type], ...]:
 
 
 def _explained(session: Session, statement: Statement) -> Explanation:
-    found = plan_now(session, statement)
-    scratch = check(session, found)
+    plan = plan_now(session, statement)
+    plan_sql = check(session, plan)
     if session.ledger is None:
-        return explanation(found, None)
+        return explanation(plan, None)
     rows_of = rows_counted(session, session.settings(statement).assumed_rows, promised=True)
-    refused = refusal_now(session, found, scratch, fresh=session.fresh(statement))
-    return explanation(
-        found, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(found, rows_of)
-    )
+    refused = refusal_now(session, plan, plan_sql, fresh=session.fresh(statement))
+    return explanation(plan, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(plan, rows_of))
 
 
 def _explain(session: Session, statement: Statement) -> Answer:

@@ -211,11 +211,11 @@ def _distinct(names: list[str], statement: Statement) -> None:
 def _type(sql: str) -> Type:
     """A type of scratch as one of ours; ANY for the ones we have no name for."""
     known = (BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, REAL, DATE, TIMESTAMP, TEXT)
-    found = next((type_ for type_ in known if type_.sql == sql), None)
-    if found is None and sql.startswith("DECIMAL("):
+    ours = next((type_ for type_ in known if type_.sql == sql), None)
+    if ours is None and sql.startswith("DECIMAL("):
         precision, scale = sql.removeprefix("DECIMAL(").removesuffix(")").split(",")
-        found = decimal(int(precision), int(scale))
-    return found or ANY
+        ours = decimal(int(precision), int(scale))
+    return ours or ANY
 
 
 __all__ = ["create_table", "create_table_as", "drop_table", "insert", "load_frame"]

@@ -65,9 +65,9 @@ def type_range(type_: Type) -> Range | None:
             return None
 
 
-def clipped(found: Range, to: Range) -> Range:
+def clipped(range_: Range, to: Range) -> Range:
     """What is left of a Range within another; all of the other where nothing is, since then every value is NULL."""
-    least, most = max(found.least, to.least), min(found.most, to.most)
+    least, most = max(range_.least, to.least), min(range_.most, to.most)
     return Range(least, most) if least <= most else to
 
 
@@ -75,24 +75,24 @@ def hull(ranges: Iterable[Range]) -> Range:
     return reduce(lambda a, b: Range(min(a.least, b.least), max(a.most, b.most)), ranges)
 
 
-def in_type(found: Range | None, source: Type, to: Type) -> Range | None:
+def in_type(range_: Range | None, source: Type, to: Type) -> Range | None:
     """Where the conversion of exact values leads, before anything is cut off: their Range in the other type's unit, any
     way of rounding allowed for. None where one of the types has no Range."""
-    if found is None or source.kind not in EXACT or to.kind not in EXACT:
+    if range_ is None or source.kind not in EXACT or to.kind not in EXACT:
         return None
     if source.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
-        return Range(found.least * DAY, found.most * DAY)
+        return Range(range_.least * DAY, range_.most * DAY)
     if source.kind is Kind.TIMESTAMP and to.kind is Kind.DATE:
-        return Range(found.least // DAY, found.most // DAY)
+        return Range(range_.least // DAY, range_.most // DAY)
     up, down = 10 ** max(to.scale - source.scale, 0), 10 ** max(source.scale - to.scale, 0)
-    return Range(found.least * up // down, -(-found.most * up // down))
+    return Range(range_.least * up // down, -(-range_.most * up // down))
 
 
 def together(*parts: Ranges) -> dict[int, Range]:
     """The ranges of columns of several relations. Each is said once: two that differ are a mistake of ours."""
-    found: dict[int, Range] = {}
+    ranges: dict[int, Range] = {}
     for part in parts:
         for id_, range_ in part.items():
-            if found.setdefault(id_, range_) != range_:
+            if ranges.setdefault(id_, range_) != range_:
                 raise InternalError(f"column {id_} has two ranges")
-    return found
+    return ranges

@@ -20,12 +20,12 @@ FILE_SHIFT = 40  # rows of one file have numbers below 2^40
 def exact_paths(table: str, files: Files) -> tuple[Path, ...]:
     """The files that exist now, absolute, each once, globs and folders expanded and sorted. SourceError 301 if one is
     missing."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for path in files.paths:
         for one in _matching(table, path):
             inside = _inside(table, one, files.kind) if os.path.isdir(one) else [one]
-            found.update(dict.fromkeys(_readable(table, name) for name in inside))
-    return tuple(Path(name) for name in found)
+            paths.update(dict.fromkeys(_readable(table, name) for name in inside))
+    return tuple(Path(name) for name in paths)
 
 
 def exact_path(table: str, path: Path) -> Path:
@@ -53,15 +53,15 @@ def _matching(table: str, path: Path) -> list[str]:
 def _inside(table: str, folder: str, kind: str) -> list[str]:
     """A folder stands for the files of its kind in it and below, as other programs write them: those whose own name or
     folder begins with a dot or an underscore are not data."""
-    found = sorted(
+    readable = sorted(
         os.path.join(path, name)
         for path, _, names in os.walk(folder)
         for name in names
         if name.lower().endswith(f".{kind}") and not _hidden(os.path.join(os.path.relpath(path, folder), name))
     )
-    if not found:
+    if not readable:
         raise _missing(table, f"the folder {folder} has no .{kind} file", RELATIVE)
-    return found
+    return readable
 
 
 def _hidden(relative: str) -> bool:
@@ -124,7 +124,7 @@ def raising_columns(nodes: Sequence[tuple[str, int | None, str | None, str | Non
     nodes: (name, children, logical type, converted type) of every file's nodes in their order: a root, then each column
     followed by what is nested in it.
     """
-    found: dict[str, str] = {}
+    raising: dict[str, str] = {}
     open_nodes: list[int] = []  # children still to come, of each node above
     for name, children, logical, converted in nodes:
         while open_nodes and open_nodes[-1] == 0:
@@ -134,11 +134,11 @@ def raising_columns(nodes: Sequence[tuple[str, int | None, str | None, str | Non
         written = f"{logical or ''} {converted or ''}"
         if len(open_nodes) == 1 and not children:
             if "Timestamp" in written and "MILLIS=Milli" in written or "TIMESTAMP_MILLIS" in written:
-                found[fold(name)] = MILLISECONDS
+                raising[fold(name)] = MILLISECONDS
             elif "TimeType" in written or "TIME_M" in written:
-                found[fold(name)] = TIME
+                raising[fold(name)] = TIME
         open_nodes.append(children or 0)
-    return found
+    return raising
 
 
 def total(column: Column) -> Column:

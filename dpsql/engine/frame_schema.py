@@ -31,8 +31,8 @@ def _of_objects(dtype: str) -> str:
     """pandas' Arrow dtypes say more than their objects do."""
     if dtype.startswith("date32"):
         return "DATE"
-    found = _ARROW_DECIMAL.match(dtype)
-    return f"DECIMAL({found[1]},{found[2]})" if found is not None else "VARCHAR"
+    match = _ARROW_DECIMAL.match(dtype)
+    return f"DECIMAL({match[1]},{match[2]})" if match is not None else "VARCHAR"
 
 
 def _emptied(data: Any) -> Any:

@@ -84,8 +84,8 @@ LEAST_MEMORY, MOST_THREADS = 10 * 10**6, 1024
 def check_limits(memory: object, threads: object) -> None:
     """What a caller says of memory and threads: DuckDB takes "-5GB" for a size, and starts a million threads."""
     if memory is not None:
-        found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
-        size = 0.0 if found is None else float(found[1]) * (LEAST_MEMORY if found[3] else _UNITS[found[2].upper()])
+        match = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
+        size = 0.0 if match is None else float(match[1]) * (LEAST_MEMORY if match[3] else _UNITS[match[2].upper()])
         if size < LEAST_MEMORY:
             raise InterfaceError(
                 f"memory_limit={str(memory)[:40]!r} is no size", fix="Write 4GB, or 500MB; 10MB is the least."
@@ -130,9 +130,9 @@ class Hardened(Sealed):
         """Every query runs on a cursor: there the settings must be what the proofs take them to be, and locked."""
         with self.cursor() as cursor:
             for name, value in (*PROVED, ("lock_configuration", "true")):
-                (found,) = cursor.execute("SELECT CAST(current_setting(?) AS VARCHAR)", [name]).fetchall()[0]
-                if str(found or "").lower() != value.lower():
-                    raise InternalError(f"DuckDB has {name} = {found!r} where {value!r} was set")
+                (actual,) = cursor.execute("SELECT CAST(current_setting(?) AS VARCHAR)", [name]).fetchall()[0]
+                if str(actual or "").lower() != value.lower():
+                    raise InternalError(f"DuckDB has {name} = {actual!r} where {value!r} was set")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same database: its own temporary tables, its own open result."""

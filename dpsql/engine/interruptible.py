@@ -34,7 +34,7 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
                 thread.start()
             # An event of our own: an interrupted Thread.join takes the thread for ended (CPython 3.11). Never without a
             # time limit: a signal that comes just before the wait begins would be seen only after it.
-            while not outcome.found.wait(_AGAIN_AFTER_SECONDS):
+            while not outcome.ended.wait(_AGAIN_AFTER_SECONDS):
                 if stopped is not None:
                     interrupt()  # again and again: one that comes between two statements is lost
             break
@@ -49,7 +49,7 @@ def interruptible(work: Callable[[], T], interrupt: Callable[[], object]) -> T:
 
 class _Outcome(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
-        self.found = threading.Event()
+        self.ended = threading.Event()
         self._claimed = threading.Lock()
         self._work = work
         self._result: list[T] = []
@@ -67,7 +67,7 @@ class _Outcome(Generic[T]):
         except BaseException as error:  # it is raised again where it was asked for
             self._error = error
         finally:
-            self.found.set()
+            self.ended.set()
 
     def get(self) -> T:
         error, self._error = self._error, None

@@ -39,9 +39,9 @@ def printed(items: tuple[str, ...]) -> tuple[str | None, ...]:
     """SELECT items, each perhaps with a WINDOW clause, as DuckDB prints them; None for one that it cannot read.
 
     All at once, which costs a tenth; one by one where one of them cannot be read."""
-    found = _printed(items)
-    if found is not None:
-        return found
+    text = _printed(items)
+    if text is not None:
+        return text
     return (None,) if len(items) == 1 else tuple(printed((item,))[0] for item in items)
 
 

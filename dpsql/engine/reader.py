@@ -75,8 +75,8 @@ class Reader(Sealed):
     def state(self) -> tuple[object, ...]:
         """Of the files which they are and when they were last written; equal states are one snapshot. (Frames are copies,
         and a database is read inside one transaction.)"""
-        found = (path.stat() for path in self._paths)
-        return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns) for s in found)
+        statuses = (path.stat() for path in self._paths)
+        return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns) for s in statuses)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         return self._database.cursor()

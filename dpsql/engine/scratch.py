@@ -144,8 +144,8 @@ def _narrowed(connection: duckdb.DuckDBPyConnection, table: str, columns: tuple[
     if not wide:
         return columns
     fit = ", ".join(f"count(TRY_CAST(c{i} AS BIGINT)) = count(c{i})" for i in wide)
-    (found,) = connection.execute(f"SELECT {fit} FROM {table}").fetchall()
-    narrow = {i for i, fits in zip(wide, found, strict=True) if fits}
+    (fitting,) = connection.execute(f"SELECT {fit} FROM {table}").fetchall()
+    narrow = {i for i, fits in zip(wide, fitting, strict=True) if fits}
     for i in narrow:
         connection.execute(f"ALTER TABLE {table} ALTER c{i} TYPE BIGINT").fetchall()
     return tuple(dataclasses.replace(c, type="BIGINT") if i in narrow else c for i, c in enumerate(columns))

@@ -231,11 +231,11 @@ def _cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | 
     for name in names:
         try:
             column = stream[name]  # type: ignore[index]  # tables have it, streams raise TypeError
-            found = _listed(column)
+            listed = _listed(column)
         except (TypeError, AttributeError):
             return None
-        cells = np.empty(len(found), dtype=object)
-        cells[:] = found
+        cells = np.empty(len(listed), dtype=object)
+        cells[:] = listed
         columns[name] = text_cells(cells)
     return columns or None
 

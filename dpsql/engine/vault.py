@@ -82,7 +82,7 @@ class Vault(Sealed, Closing):
         """
         failure: Failure | None = None
         by_signal = False
-        found: dict[str, Array] = {}
+        result: dict[str, Array] = {}
         wrong = ""
         with self._guard:
             if self._closed:
@@ -91,9 +91,9 @@ class Vault(Sealed, Closing):
             self._running.add(cursor)
         try:
             before = self._reader.state()
-            found, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}, columns), cursor.interrupt)
+            result, wrong = interruptible(lambda: _answer(cursor, sql, loads or {}, columns), cursor.interrupt)
             if self._reader.state() != before:  # a statement may read its rows twice: they must be the same
-                failure, found = Failure.CHANGED, {}
+                failure, result = Failure.CHANGED, {}
         except (Exception, KeyboardInterrupt) as error:  # whatever it is, its message may quote a cell
             failure, by_signal = classify(error), isinstance(error, KeyboardInterrupt)
             self._tell_owner(error)
@@ -103,7 +103,7 @@ class Vault(Sealed, Closing):
             raise Interrupted("the query was interrupted") if by_signal else _opaque(failure)
         if wrong:
             raise InternalError(wrong)
-        return found
+        return result
 
     def _forget(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Close a run's cursor, and with it its temporary tables."""
@@ -166,10 +166,10 @@ def _fetch(
     fetched: dict[str, Any] = dict(cursor.fetchnumpy())
     if list(fetched) != names:
         return {}, "two of the vault's columns have one name"
-    found = {name: _exact(fetched[name], type_) for name, type_ in described}
-    if any(not nullable and _has_null(found[name]) for name, _, nullable in expected or ()):
+    exact = {name: _exact(fetched[name], type_) for name, type_ in described}
+    if any(not nullable and _has_null(exact[name]) for name, _, nullable in expected or ()):
         return {}, "the vault answered NULL where there is none"
-    return found, ""
+    return exact, ""
 
 
 def _has_null(values: Array) -> bool:

@@ -52,14 +52,14 @@ Planned = Callable[[Fraction], ReleasePlan]
 def near_enough(planned: Planned, wanted: Wanted, limits: Limits | None = None) -> ReleasePlan:
     """The plan with the least ε that is enough; or, where the data choose limits and these are not known yet, one with the
     smallest limits, the most ε, and the choice before it. planned: the query's plan for any ε."""
-    found = planned(wanted.most)
-    if any(first.column is not None for first in found.before):
-        return found  # bounds come before everything else
-    if not any(stage.unsettled for stage in found.stages):
+    plan = planned(wanted.most)
+    if any(first.column is not None for first in plan.before):
+        return plan  # bounds come before everything else
+    if not any(stage.unsettled for stage in plan.stages):
         return planned(least_epsilon(planned, wanted))
     if limits is None:
-        first = limits_first(planned, wanted, found)
-        smallest = _told(_with_limits(found, _candidates(found, 0)))
+        first = limits_first(planned, wanted, plan)
+        smallest = _told(_with_limits(plan, _candidates(plan, 0)))
         if not wanted.best:
             _check(smallest, wanted)  # what no limit makes possible is refused for nothing
         return dataclasses.replace(smallest, before=(first,))
@@ -83,7 +83,7 @@ def _told(plan: ReleasePlan) -> ReleasePlan:
     return dataclasses.replace(plan, stages=tuple(stages))
 
 
-def limits_first(planned: Planned, wanted: Wanted, found: ReleasePlan) -> Before:
+def limits_first(planned: Planned, wanted: Wanted, plan: ReleasePlan) -> Before:
     """The choice of limits as a release of its own, with the part of ε that choices have in a query (privacy/auto.py): of
     the ε that a limit of eight times the smallest would need, which is a function of the question.
 
@@ -95,7 +95,7 @@ def limits_first(planned: Planned, wanted: Wanted, found: ReleasePlan) -> Before
         made = planned(epsilon)
         return _with_limits(made, _candidates(made, ASSUMED))
 
-    base = found
+    base = plan
     try:
         base = planned(least_epsilon(assumed, dataclasses.replace(wanted, best=True)))
     except Refused as refused:
@@ -173,9 +173,9 @@ def _with_limits(plan: ReleasePlan, limits: Limits) -> ReleasePlan:
         rho=plan.cost.rho - sum((draw.rho for draw in free), Fraction(0)),
     )
 
-    def without(found: ReleasePlan) -> ReleasePlan:
-        stages = tuple(dataclasses.replace(stage, choices=()) for stage in found.stages)
-        return dataclasses.replace(found, stages=stages, cost=cost)
+    def without(one: ReleasePlan) -> ReleasePlan:
+        stages = tuple(dataclasses.replace(stage, choices=()) for stage in one.stages)
+        return dataclasses.replace(one, stages=stages, cost=cost)
 
     narrow = None if made.narrow is None else without(made.narrow)
     return dataclasses.replace(without(made), narrow=narrow)
@@ -198,9 +198,9 @@ def least_epsilon(planned: Planned, wanted: Wanted) -> Fraction:
     return _rounded_up(high, wanted.most)
 
 
-def _check(found: ReleasePlan, wanted: Wanted) -> None:
+def _check(plan: ReleasePlan, wanted: Wanted) -> None:
     """Refused where a plan with all of ε is not near enough."""
-    known = _widths(found, wanted)
+    known = _widths(plan, wanted)
     for name, near in _asked(wanted.accuracy, known).items():
         if known[name] > near:
             raise Refused(
@@ -214,14 +214,14 @@ def _check(found: ReleasePlan, wanted: Wanted) -> None:
 
 def _enough(planned: Planned, epsilon: Fraction, asked: Mapping[str, Fraction], wanted: Wanted) -> bool:
     try:
-        found = planned(epsilon)
+        plan = planned(epsilon)
     except Refused:  # so little that no noise fits the sampler
         return False
-    return _is_near(found, asked, wanted)
+    return _is_near(plan, asked, wanted)
 
 
-def _is_near(found: ReleasePlan, asked: Mapping[str, Fraction], wanted: Wanted) -> bool:
-    known = _widths(found, wanted)
+def _is_near(plan: ReleasePlan, asked: Mapping[str, Fraction], wanted: Wanted) -> bool:
+    known = _widths(plan, wanted)
     return all(known[name] <= most for name, most in asked.items())
 
 

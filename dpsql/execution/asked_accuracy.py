@@ -32,23 +32,23 @@ class Asking:
     def widths(self, plan: ReleasePlan, confidence: Fraction) -> dict[str, float]:
         return all_widths(plan, confidence, self.rows_of)
 
-    def half_widths(self, found: ReleasePlan, accuracy: Accuracy) -> HalfWidths:
-        """found: the plan, before its limits are chosen: rows are counted as it asks for them."""
-        self.widths(found, self.confidence)  # from here on rows_of knows them
+    def half_widths(self, plan: ReleasePlan, accuracy: Accuracy) -> HalfWidths:
+        """plan: before its limits are chosen: rows are counted as it asks for them."""
+        self.widths(plan, self.confidence)  # from here on rows_of knows them
         if not isinstance(accuracy, tuple):
-            accuracy = tuple((name, accuracy) for name in self._all(found))
-        return tuple((name, self._half_width(found, name, near)) for name, near in accuracy)
+            accuracy = tuple((name, accuracy) for name in self._all(plan))
+        return tuple((name, self._half_width(plan, name, near)) for name, near in accuracy)
 
-    def _all(self, found: ReleasePlan) -> tuple[str, ...]:
+    def _all(self, plan: ReleasePlan) -> tuple[str, ...]:
         """All columns whose half-widths are known whatever was released: so a query finds the same when it has run."""
-        return tuple(all_widths(found, self.confidence, rows_assumed(self.assumed)))
+        return tuple(all_widths(plan, self.confidence, rows_assumed(self.assumed)))
 
-    def _half_width(self, found: ReleasePlan, name: str, near: Fraction | Relative) -> Fraction:
+    def _half_width(self, plan: ReleasePlan, name: str, near: Fraction | Relative) -> Fraction:
         if isinstance(near, Fraction):
             return near
-        left_out = unnamed(found)
-        places = [i for i, f in enumerate(found.final.fields) if fold(f.name) == fold(name) and f.id not in left_out]
-        sides = made(found, places[0]) if places else None
+        left_out = unnamed(plan)
+        places = [i for i, f in enumerate(plan.final.fields) if fold(f.name) == fold(name) and f.id not in left_out]
+        sides = made(plan, places[0]) if places else None
         value = None if sides is None else smallest_value(self.session, sides)
         if value is None:
             raise Refused(

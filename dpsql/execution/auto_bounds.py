@@ -37,11 +37,11 @@ def columns_left_to_data(catalog: Catalog) -> tuple[Column, ...]:
 def placeholders(catalog: Catalog, columns: Iterable[Column], times: int = WIDEST) -> dict[Column, Interval]:
     """Bounds until some are chosen: the widest there can be, where a plan has to be possible with any and for exact answers,
     or so many times a typical size."""
-    found: dict[Column, Interval] = {}
+    intervals: dict[Column, Interval] = {}
     for table, column in columns:
         far = _like(_column(catalog, table, column)) * times
-        found[table, column] = Interval(-far, far)
-    return found
+        intervals[table, column] = Interval(-far, far)
+    return intervals
 
 
 def with_bounds(catalog: Catalog, bounds: Bounds) -> Catalog:
@@ -115,17 +115,17 @@ def recorded(table: str, column: str, bounds: Interval) -> Iterator[dict[str, ob
 
 
 def released_before(released: Released, table: str, column: str) -> Interval | None:
-    found = released.get(tables_read([table]), {})
-    ends = [found.get(of + fold(column)) for of in (LOWER, UPPER)]
+    released_ends = released.get(tables_read([table]), {})
+    ends = [released_ends.get(of + fold(column)) for of in (LOWER, UPPER)]
     return None if None in ends else Interval(*ends)
 
 
 def _column(catalog: Catalog, table: str, column: str) -> ColumnSpec:
     spec = catalog.table(table)
-    found = None if spec is None else spec.column(column)
-    if found is None:
+    column_spec = None if spec is None else spec.column(column)
+    if column_spec is None:
         raise InternalError("bounds of a column that is not there")
-    return found
+    return column_spec
 
 
 def _like(spec: ColumnSpec) -> Fraction:

@@ -24,7 +24,7 @@ from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.error_estimate import Estimating, answered
 from dpsql.privacy.measured import width_of
 from dpsql.release.codec import decode
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 from dpsql.report.estimates import Made, Rows, RowsOf
 from dpsql.report.half_widths import LEVEL
 from dpsql.session import Session
@@ -38,7 +38,7 @@ class Released:
     """One release of a stage: the charge's number, its rows, and what it says of each measurement."""
 
     charge: int
-    rows: Noisy
+    rows: ReleasedRows
     measured: Sequence[Mapping[str, Any]]
 
     def total(self, one: Mapping[str, Any], factors: Sequence[Fraction], first: int = 0) -> Reals:
@@ -46,8 +46,8 @@ class Released:
         names = (f"m{one['position']}_{first + i}" for i in range(len(factors)))
         columns = (np.asarray(self.rows.columns[name], dtype=np.float64) for name in names)
         parts = [float(factor) * column for factor, column in zip(factors, columns, strict=True)]
-        found: Reals = np.sum(parts, axis=0)
-        return found
+        summed: Reals = np.sum(parts, axis=0)
+        return summed
 
 
 def _draws(one: Mapping[str, Any]) -> tuple[Draw, ...]:
@@ -131,9 +131,9 @@ def smallest_value(session: Session, sides: Sequence[Made]) -> float | None:
     It stands out where it is larger than its noise in all groups at once, at 95 % (Boole): so a group without anything in
     it is not taken for a small one.
     """
-    found = [_smallest(session, side) for side in sides]
-    known = [value for value in found if value is not None]
-    return min(known) if known and len(known) == len(found) else None
+    smallest = [_smallest(session, side) for side in sides]
+    known = [value for value in smallest if value is not None]
+    return min(known) if known and len(known) == len(smallest) else None
 
 
 def _smallest(session: Session, side: Made) -> float | None:
@@ -167,5 +167,5 @@ def _sizes(before: Released, side: Made, said: Mapping[int, Mapping[str, Any]]) 
     }
     for group in range(before.rows.rows):
         known = {j: [float(value[group]) for value in each] for j, each in values.items()}
-        found = Estimating(answered(noised, known), level).of(side.expr)
-        yield abs(found.value) if found is not None and abs(found.value) > found.width(level) else None
+        estimate = Estimating(answered(noised, known), level).of(side.expr)
+        yield abs(estimate.value) if estimate is not None and abs(estimate.value) > estimate.width(level) else None

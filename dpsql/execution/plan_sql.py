@@ -17,13 +17,13 @@ from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
 from dpsql.plan.stages import FAN_OUT_LIMIT, NoisyStage, ReleasePlan
-from dpsql.release.noise import Noisy as NoisyRows
+from dpsql.release.noise import ReleasedRows
 from dpsql.release.nonnegative import nonnegative
 from dpsql.session import USER, Session
 
 
 @dataclass(slots=True)
-class ScratchSql:
+class PlanSql:
     """tables: the public tables' scratch names. number: tells this run's noisy tables from others'."""
 
     plan: ReleasePlan
@@ -32,7 +32,7 @@ class ScratchSql:
     loaded: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, session: Session, plan: ReleasePlan) -> ScratchSql:
+    def of(cls, session: Session, plan: ReleasePlan) -> PlanSql:
         roots = [plan.final, *(load for stage in plan.stages for load in stage.loads)]
         needed = dict.fromkeys(n.table for root in roots for n in walk(root) if isinstance(n, Scan))
         return cls(plan, {table: session.load_public(table) for table in needed}, session.next_number())
@@ -81,14 +81,14 @@ class ScratchSql:
         with closing(scratch.query(f"SELECT coalesce(max(met), 0) AS most FROM ({counted}) AS t")) as result:
             return int(result.fetchall()[0][0])
 
-    def load(self, scratch: Scratch, stages: Sequence[NoisyStage], released: Sequence[NoisyRows]) -> None:
+    def load(self, scratch: Scratch, stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> None:
         """The rows of stages; all levels of a family together."""
         waiting = [(s, rows) for s, rows in zip(stages, released, strict=True) if s.number not in self.loaded]
         stages = [stage for stage, _ in waiting]
         for stage, rows in zip(stages, nonnegative(stages, [rows for _, rows in waiting]), strict=True):
             self._load(scratch, stage, rows)
 
-    def _load(self, scratch: Scratch, stage: NoisyStage, rows: NoisyRows) -> None:
+    def _load(self, scratch: Scratch, stage: NoisyStage, rows: ReleasedRows) -> None:
         types = noisy_columns(stage, exact=self.plan.exact)
         columns = dict(rows.columns)
         if not types:  # no keys, no measures: one row

@@ -25,7 +25,7 @@ from dpsql.execution.auto_bounds import (
     with_bounds,
 )
 from dpsql.plan.stages import Before, ReleasePlan
-from dpsql.planner import World, plan
+from dpsql.planner import PlannerInput, plan
 from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session
@@ -90,12 +90,12 @@ def _planned(
     except Refused:
         known: dict[Column, Interval] = {} if session.fresh(statement) or session.exact else released_bounds(session)
         bounds = {**placeholders(session.catalog, columns), **known, **chosen}
-        found = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
+        plan = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
     needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
     bounds = {column: bounds[column] for column in needed}
     left = [column for column in needed if column not in known and column not in chosen]
     if session.exact or settings.epsilon is None or not (left or chosen):
-        return found if session.exact else planned(bounds, settings.epsilon)
+        return plan if session.exact else planned(bounds, settings.epsilon)
     share = settings.epsilon * SHARE
     before = tuple(Before(plan=ladder_of(session, column, share / len(left)), column=column) for column in left)
     shown = {**bounds, **placeholders(session.catalog, left, 1)}
@@ -106,7 +106,7 @@ def _plan(session: Session, statement: Statement, catalog: Catalog, settings: Qu
     """The planner reads nothing: it says which public column's values it lacks, and is asked again with them. It ends, since
     each time it has one column more."""
     while True:
-        world = World(
+        given = PlannerInput(
             catalog=catalog,
             printed=printed,
             user_tables=session.user_tables,
@@ -114,7 +114,7 @@ def _plan(session: Session, statement: Statement, catalog: Catalog, settings: Qu
             size_limit=session.size_limit,
         )
         try:
-            return plan(statement, world, settings)
+            return plan(statement, given, settings)
         except KeysNeeded as needed:
             session.read_keys(*needed.column)
 
@@ -136,5 +136,5 @@ def ladder_of(session: Session, column: Column, epsilon: Fraction) -> ReleasePla
 def released_bounds(session: Session) -> dict[Column, Interval]:
     """Of the columns whose bounds are left to the data, those that were chosen before."""
     released = session.released_limits()
-    found = {column: released_before(released, *column) for column in columns_left_to_data(session.catalog)}
-    return {column: bounds for column, bounds in found.items() if bounds is not None}
+    intervals = {column: released_before(released, *column) for column in columns_left_to_data(session.catalog)}
+    return {column: bounds for column, bounds in intervals.items() if bounds is not None}

@@ -12,12 +12,12 @@ from contextlib import closing
 from typing import Any
 
 from dpsql.engine.scratch import Scratch
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.intervals import Widened, branches, has_one_source, widened
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 from dpsql.report.half_widths import LEVEL, intervals, unnamed
 from dpsql.report.privacy import Intervals, Reckoned, row_key
 
@@ -27,7 +27,7 @@ FAR = 10**9  # ids from here on are not the plan's
 MOST_ROWS = 10_000  # of a result whose rows are told apart
 
 
-def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
+def interval_report(plan: ReleasePlan, released: tuple[ReleasedRows, ...]) -> Intervals:
     """Privacy.intervals of released rows: of plain measurements at once, of the rest when it is asked for."""
     plain = intervals(plan)
     left_out = unnamed(plan)
@@ -35,14 +35,14 @@ def interval_report(plan: ReleasePlan, noisies: tuple[Noisy, ...]) -> Intervals:
     sides = branches(plan.final)
     if plan.exact or settled or not all(has_one_source(plan.stages, side) for side in sides):
         return Intervals(plain)
-    return Intervals(plain, lambda: _together(_each(plan, sides, noisies, frozenset(plain))))
+    return Intervals(plain, lambda: _together(_each(plan, sides, released, frozenset(plain))))
 
 
-def _together(found: list[Reckoned]) -> Reckoned:
+def _together(reckonings: list[Reckoned]) -> Reckoned:
     """Of all rows; a column without an interval, or with an open one, in one of them has none."""
     widest: dict[str, float] = {}
     rows: dict[str, dict[str, float]] | None = {}
-    for one in found:
+    for one in reckonings:
         for name, half in one.widest.items():
             widest[name] = max(half, widest.get(name, 0.0))
         if rows is None or one.rows is None:
@@ -54,37 +54,44 @@ def _together(found: list[Reckoned]) -> Reckoned:
     return Reckoned(widest={name: half for name, half in widest.items() if half < math.inf}, rows=rows)
 
 
-def _each(plan: ReleasePlan, sides: list[Node], noisies: tuple[Noisy, ...], plain: frozenset[str]) -> list[Reckoned]:
+def _each(
+    plan: ReleasePlan, sides: list[Node], released: tuple[ReleasedRows, ...], plain: frozenset[str]
+) -> list[Reckoned]:
     with Scratch(threads=1) as scratch:
-        return [_reckon(scratch, n, plan, side, noisies, plain) for n, side in enumerate(sides)]
+        return [_reckon(scratch, n, plan, side, released, plain) for n, side in enumerate(sides)]
 
 
 def _reckon(
-    scratch: Scratch, number: int, plan: ReleasePlan, final: Node, noisies: tuple[Noisy, ...], plain: frozenset[str]
+    scratch: Scratch,
+    number: int,
+    plan: ReleasePlan,
+    final: Node,
+    released: tuple[ReleasedRows, ...],
+    plain: frozenset[str],
 ) -> Reckoned:
     """Infinite where an interval is open, or a column has none."""
     known = frozenset(f.id for f in final.fields if f.name in plain) | unnamed(plan)
-    found = widened(plan.stages, final, LEVEL, Ids(FAR), skip=known)
-    numbers = () if found is None else tuple(at for at in found.shown if found.closed(at))
+    widened_plan = widened(plan.stages, final, LEVEL, Ids(FAR), skip=known)
+    numbers = () if widened_plan is None else tuple(at for at in widened_plan.shown if widened_plan.closed(at))
     without = {f.name: math.inf for f in final.fields if f.id not in known}
-    if found is None or not numbers:
+    if widened_plan is None or not numbers:
         return Reckoned(widest=without)
     for at in numbers:
-        del without[found.final.fields[at[0]].name]
-    wide = dataclasses.replace(plan, stages=found.stages, final=found.final)
-    sql = ScratchSql(wide, {}, number)
-    sql.load(scratch, wide.stages, noisies)
+        del without[widened_plan.final.fields[at[0]].name]
+    wide = dataclasses.replace(plan, stages=widened_plan.stages, final=widened_plan.final)
+    sql = PlanSql(wide, {}, number)
+    sql.load(scratch, wide.stages, released)
     with closing(scratch.query(sql.final())) as result:
         if len(result) <= MOST_ROWS:
-            some = _of_rows(result.fetchall(), found, numbers)
+            some = _of_rows(result.fetchall(), widened_plan, numbers)
             return Reckoned(widest={**without, **some.widest}, rows=some.rows)
-    return Reckoned(widest={**without, **_widest(scratch, sql, found, numbers)}, rows=None)
+    return Reckoned(widest={**without, **_widest(scratch, sql, widened_plan, numbers)}, rows=None)
 
 
-def _of_rows(rows: list[Row], found: Widened, numbers: tuple[At, ...]) -> Reckoned:
+def _of_rows(rows: list[Row], widened_plan: Widened, numbers: tuple[At, ...]) -> Reckoned:
     """Of each row, by the row as the result shows it: the wider ones where two look the same."""
-    hidden = {i for at in found.shown for i in at[1:]}
-    names = {at: found.final.fields[at[0]].name for at in numbers}
+    hidden = {i for at in widened_plan.shown for i in at[1:]}
+    names = {at: widened_plan.final.fields[at[0]].name for at in numbers}
     halves: dict[str, dict[str, float]] = {}
     widest: dict[str, float] = {}
     for row in rows:
@@ -106,16 +113,16 @@ def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
     return math.inf if low is None or high is None else max(high - float(value), float(value) - low)
 
 
-def _widest(scratch: Scratch, sql: ScratchSql, found: Widened, numbers: tuple[At, ...]) -> dict[str, float]:
+def _widest(scratch: Scratch, sql: PlanSql, widened_plan: Widened, numbers: tuple[At, ...]) -> dict[str, float]:
     """For each column the widest half over the rows; infinite where a row's interval is open."""
-    columns = ", ".join(f"c{i}" for i in range(len(found.final.fields)))
+    columns = ", ".join(f"c{i}" for i in range(len(widened_plan.final.fields)))
     items = [item for at in numbers for item in (f"max({_half(*at)})", f"coalesce(bool_or({_open(*at)}), false)")]
     text = f"SELECT {', '.join(items)} FROM ({sql.final()}) AS t({columns})"
     with closing(scratch.query(text)) as result:
         (values,) = result.fetchall()
     pairs = zip(numbers, values[::2], values[1::2], strict=True)
     halves = ((at, math.inf if is_open else half) for at, half, is_open in pairs)
-    return {found.final.fields[at[0]].name: half for at, half in halves if half is not None}
+    return {widened_plan.final.fields[at[0]].name: half for at, half in halves if half is not None}
 
 
 def _half(value: int, low: int, high: int) -> str:

@@ -87,15 +87,15 @@ class PrivateColumn(Unseen):
         range: where the column has no declared bounds, or for other ends; values outside it are not counted.
         """
         if isinstance(bins, Iterable) and not isinstance(bins, str):
-            found = given(self._sql, list(bins))
+            binning = given(self._sql, list(bins))
         else:
-            found = equal(self._sql, bins, *(self._ends() if range is None else map(float, range)))
+            binning = equal(self._sql, bins, *(self._ends() if range is None else map(float, range)))
         inner = (
-            f'SELECT {found.number} AS "bin", COUNT(*) AS "count" FROM {self._frame._relation.sql}'
-            f" WHERE {found.inside} GROUP BY 1"
+            f'SELECT {binning.number} AS "bin", COUNT(*) AS "count" FROM {self._frame._relation.sql}'
+            f" WHERE {binning.inside} GROUP BY 1"
         )
         return self._frame._result(
-            f'SELECT {found.lower} AS "lower", {found.upper} AS "upper", "count" FROM ({inner}) AS h'
+            f'SELECT {binning.lower} AS "lower", {binning.upper} AS "upper", "count" FROM ({inner}) AS h'
             ' WHERE "bin" IS NOT NULL ORDER BY 1'
         )
 

@@ -76,13 +76,13 @@ def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable
             return value
         return value if whole(value) else None
 
-    found = combine(domains[0].interval, domains[1].interval)
+    interval = combine(domains[0].interval, domains[1].interval)
     odd = call.type.kind is Kind.REAL and any(may_be_infinite(d) for d in domains)
     integral = call.type.kind is Kind.REAL and all(d.is_integral for d in domains)
     return result(
         call,
         domains,
-        interval=found,
+        interval=interval,
         keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else (rule, call.type)),
         nullable=odd or any(d.nullable for d in domains),
         integral=integral,
@@ -112,10 +112,10 @@ def _plain(combine: Pair, sign: int) -> Callable[[Call, Spans], bool]:
     reach = _reach(combine, sign)
 
     def plain(call: Call, spans: Spans) -> bool:
-        found = reach(call, spans)
+        range_ = reach(call, spans)
         if call.type.kind is Kind.REAL:
             return True
-        return found is not None and held(found, call.type) and operands_fit(call, spans)
+        return range_ is not None and held(range_, call.type) and operands_fit(call, spans)
 
     return plain
 
@@ -152,13 +152,13 @@ def _negate_domain(call: Call, domains: Domains) -> Domain:
 
 
 def _negated(call: Call, spans: Spans) -> Range | None:
-    found = span_in(call, 0, spans)
-    return None if call.type.kind is Kind.REAL else Range(-found.most, -found.least)
+    range_ = span_in(call, 0, spans)
+    return None if call.type.kind is Kind.REAL else Range(-range_.most, -range_.least)
 
 
 def _negate_plain(call: Call, spans: Spans) -> bool:
-    found = _negated(call, spans)
-    return found is None or held(found, call.type)
+    range_ = _negated(call, spans)
+    return range_ is None or held(range_, call.type)
 
 
 FUNCTIONS = (

@@ -54,8 +54,8 @@ def _plain(call: Call, spans: Spans) -> bool:
         return to.kind is Kind.TEXT
     if to.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.REAL) or to.kind in MOMENTS:  # both hold the years 1 to 9999
         return True
-    found, whole = _reach(call, spans), type_range(to)
-    return source.kind is not Kind.REAL and found is not None and whole is not None and found.within(whole)
+    range_, whole = _reach(call, spans), type_range(to)
+    return source.kind is not Kind.REAL and range_ is not None and whole is not None and range_.within(whole)
 
 
 def _reach(call: Call, spans: Spans) -> Range | None:
@@ -69,40 +69,42 @@ def _loses(call: Call, domains: Domains) -> bool:
     source, to, (domain,) = call.args[0].type, call.type, domains
     if source.kind is not Kind.REAL or to.kind not in (Kind.INTEGER, Kind.DECIMAL):
         return not _plain(call, tuple(map(expected_range, domains)))
-    found = rounded(widened(domain.interval), to)
-    return domain.nullable or not found.is_finite or intersect(found, type_interval(to)) != found
+    interval = rounded(widened(domain.interval), to)
+    return domain.nullable or not interval.is_finite or intersect(interval, type_interval(to)) != interval
 
 
-def widened(found: Interval) -> Interval:
+def widened(interval: Interval) -> Interval:
     """Floating point may pass an end by a rounding error, and DuckDB scales reals to decimals in floating point."""
     return Interval(
-        None if found.lower is None else found.lower - abs(found.lower) * SLACK,
-        None if found.upper is None else found.upper + abs(found.upper) * SLACK,
+        None if interval.lower is None else interval.lower - abs(interval.lower) * SLACK,
+        None if interval.upper is None else interval.upper + abs(interval.upper) * SLACK,
     )
 
 
-def rounded(found: Interval, to: Type) -> Interval:
+def rounded(interval: Interval, to: Type) -> Interval:
     """The interval after rounding to the target's scale, either way of rounding halves."""
     if to.kind not in (Kind.INTEGER, Kind.DECIMAL):
-        return found
+        return interval
     unit, half = Fraction(10**to.scale), Fraction(1, 2)
-    lower = None if found.lower is None else math.ceil(found.lower * unit - half) / unit
-    upper = None if found.upper is None else math.floor(found.upper * unit + half) / unit
+    lower = None if interval.lower is None else math.ceil(interval.lower * unit - half) / unit
+    upper = None if interval.upper is None else math.floor(interval.upper * unit + half) / unit
     return Interval(lower, upper)
 
 
 def _interval(domain: Domain, source: Type, to: Type) -> Interval:
-    found = domain.interval
+    interval = domain.interval
     if source.kind in NUMBERS and to.kind in NUMBERS:
         if source.kind is Kind.BOOLEAN:
             return Interval(Fraction(0), Fraction(1))
         inexact = source.kind is Kind.REAL and to.kind in (Kind.INTEGER, Kind.DECIMAL)
-        return rounded(widened(found) if inexact else found, to)
+        return rounded(widened(interval) if inexact else interval, to)
     if source.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
-        return Interval(*(None if end is None else end * DAY for end in (found.lower, found.upper)))
+        return Interval(*(None if end is None else end * DAY for end in (interval.lower, interval.upper)))
     if source.kind is Kind.TIMESTAMP and to.kind is Kind.DATE:
-        return Interval(*(None if e is None else Fraction(math.floor(e / DAY)) for e in (found.lower, found.upper)))
-    return found if source == to else Interval()
+        return Interval(
+            *(None if e is None else Fraction(math.floor(e / DAY)) for e in (interval.lower, interval.upper))
+        )
+    return interval if source == to else Interval()
 
 
 def cast_value(value: Atom, source: Type, to: Type) -> Atom:

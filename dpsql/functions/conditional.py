@@ -43,11 +43,11 @@ def _case_domain(call: Call, domains: Domains) -> Domain:
 def choice(call: Call, values: Domains, *, nullable: bool) -> Domain:
     """One of the values: the hull of the intervals, the union of the key sets."""
     known = tuple(recast(d, call.type) for d in values if d.type != NULL)
-    found = reduce(iv.hull, (d.interval for d in known)) if known else Interval()
+    interval = reduce(iv.hull, (d.interval for d in known)) if known else Interval()
     return result(
         call,
         values,
-        interval=found,
+        interval=interval,
         keys=either(*known),
         nullable=nullable,
         integral=bool(known) and all(d.is_integral for d in known),
@@ -59,10 +59,10 @@ def recast(domain: Domain, to: Type) -> Domain:
     if domain.type == to:
         return domain
     if domain.type.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
-        found = Interval(
+        interval = Interval(
             *(None if end is None else end * DAY for end in (domain.interval.lower, domain.interval.upper))
         )
-        return domain.but(type=to, interval=found, keys=mapped(_midnight, (domain,)))
+        return domain.but(type=to, interval=interval, keys=mapped(_midnight, (domain,)))
     if to.is_numeric and domain.type.is_numeric:
         keys = mapped(lambda v: converted(v, to), (domain,))
         return domain.but(type=to, keys=keys, integral=domain.is_integral)
@@ -112,16 +112,16 @@ def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
         whole = reduce(iv.hull, (d.interval for d in values))
         tight = bound([(d.interval.upper if low else d.interval.lower) for d in sure], True)
         if low and tight is not None:
-            found = Interval(whole.lower, tight if whole.upper is None else min(tight, whole.upper))
+            interval = Interval(whole.lower, tight if whole.upper is None else min(tight, whole.upper))
         elif tight is not None:
-            found = Interval(tight if whole.lower is None else max(tight, whole.lower), whole.upper)
+            interval = Interval(tight if whole.lower is None else max(tight, whole.lower), whole.upper)
         else:
-            found = whole
+            interval = whole
         null = all(d.nullable for d in values) if low else _greatest_null(call, values)
         return result(
             call,
             domains,
-            interval=found,
+            interval=interval,
             keys=_extreme_keys(low, values),
             nullable=null,
             integral=all(d.is_integral for d in values),
@@ -164,8 +164,8 @@ def _is_null(expr: Expr) -> bool:
 
 def _known(call: Call, spans: Spans, positions: Iterable[int]) -> dict[int, Range]:
     """Where the values at these positions are, in the call's own type, constant NULLs left out."""
-    found = {i: in_type(spans[i], call.args[i].type, call.type) for i in positions if not _is_null(call.args[i])}
-    return {i: range_ for i, range_ in found.items() if range_ is not None}
+    ranges = {i: in_type(spans[i], call.args[i].type, call.type) for i in positions if not _is_null(call.args[i])}
+    return {i: range_ for i, range_ in ranges.items() if range_ is not None}
 
 
 def _one_of(positions: Callable[[int], Iterable[int]]) -> Callable[[Call, Spans], Range | None]:

@@ -113,16 +113,16 @@ def part_domain(call: Call, domains: Domains) -> Domain:
     if part in RISING and not span.is_empty:
         ends = [RISING[part](as_datetime(int(end), moment.type)) for end in span.ends()]
         return result(call, domains[1:], interval=interval(*ends), keys=keys)
-    found = interval(*PART_RANGE[part]) if part in PART_RANGE else Interval()
+    values = interval(*PART_RANGE[part]) if part in PART_RANGE else Interval()
     if part == "epoch":
         unit = 86_400 if moment.type == DATE else Fraction(1, 1_000_000)
-        found = Interval(*(end * unit for end in span.ends()))
-    return result(call, domains[1:], interval=found, keys=keys)
+        values = Interval(*(end * unit for end in span.ends()))
+    return result(call, domains[1:], interval=values, keys=keys)
 
 
 def part_reach(call: Call, spans: Spans) -> Range | None:
-    part, found = the_part(call), spans[1]
-    if part in RISING and found is not None and call.args[1].type.kind in MOMENTS:
-        low, high = (RISING[part](as_datetime(end, call.args[1].type)) for end in (found.least, found.most))
+    part, range_ = the_part(call), spans[1]
+    if part in RISING and range_ is not None and call.args[1].type.kind in MOMENTS:
+        low, high = (RISING[part](as_datetime(end, call.args[1].type)) for end in (range_.least, range_.most))
         return Range(low, high)
     return Range(*PART_RANGE[part]) if part in PART_RANGE else type_range(call.type)

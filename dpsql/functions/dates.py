@@ -85,10 +85,10 @@ def _starts(part: str, low: int, high: int) -> tuple[Atom, ...] | None:
         return None
     if part in CLOCK_STEP or part in ("day", "week"):
         return tuple(range(low, high + 1, step))
-    found = [low]
-    while found[-1] < high:
-        found.append(truncated(part, found[-1] + step, TIMESTAMP))
-    return tuple(found)
+    starts = [low]
+    while starts[-1] < high:
+        starts.append(truncated(part, starts[-1] + step, TIMESTAMP))
+    return tuple(starts)
 
 
 def _trunc_plain(call: Call, spans: Spans) -> bool:
@@ -144,8 +144,8 @@ def _counted(part: str, low: Fraction | int, high: Fraction | int) -> tuple[int,
 
 
 def _diff_reach(call: Call, spans: Spans) -> Range | None:
-    found = [in_type(span, arg.type, TIMESTAMP) for span, arg in zip(spans, call.args, strict=True)][1:]
-    start, end = (type_range(TIMESTAMP) if span is None else span for span in found)
+    ranges = [in_type(span, arg.type, TIMESTAMP) for span, arg in zip(spans, call.args, strict=True)][1:]
+    start, end = (type_range(TIMESTAMP) if span is None else span for span in ranges)
     assert start is not None and end is not None
     if call.args[1].type.kind not in MOMENTS or call.args[2].type.kind not in MOMENTS:
         return type_range(call.type)

@@ -49,9 +49,9 @@ def _whole_quotient_domain(call: Call, domains: Domains) -> Domain:
 
     top = iv.absolute(domains[0].interval)
     whole = Interval(None if top.upper is None else -top.upper, top.upper)
-    found = iv.divide(domains[0].interval, domains[1].interval)
-    if found != EVERYTHING:
-        whole = iv.intersect(whole, Interval(_towards_zero(found.lower), _towards_zero(found.upper)))
+    interval = iv.divide(domains[0].interval, domains[1].interval)
+    if interval != EVERYTHING:
+        whole = iv.intersect(whole, Interval(_towards_zero(interval.lower), _towards_zero(interval.upper)))
     return result(
         call, domains, interval=whole, keys=mapped(apply, domains, name="//"), nullable=_null_divisor(domains)
     )
@@ -81,8 +81,10 @@ def _whole_quotients(call: Call, spans: Spans) -> Range | None:
     a, b = (span or ZERO for span in spans)
     if 0 in b:
         return Range(-a.size, a.size)
-    found = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in (a.least, a.most) for y in (b.least, b.most)]
-    return Range(min(found), max(found))
+    quotients = [
+        abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in (a.least, a.most) for y in (b.least, b.most)
+    ]
+    return Range(min(quotients), max(quotients))
 
 
 def _remainder_type(args: Args) -> Type:
@@ -113,17 +115,17 @@ def _remainder_domain(call: Call, domains: Domains) -> Domain:
     size = a if a.is_finite else EVERYTHING
     top = [end for end in (iv.absolute(size).upper, b.upper) if end is not None]
     most = min(top) if top else None
-    found = Interval(
+    interval = Interval(
         Fraction(0) if a.lower is not None and a.lower >= 0 else None if most is None else -most,
         Fraction(0) if a.upper is not None and a.upper <= 0 else most,
     )
     if call.type.kind is Kind.INTEGER and b.upper is not None and b.upper >= 1:
-        found = iv.intersect(found, Interval(1 - b.upper, b.upper - 1))
+        interval = iv.intersect(interval, Interval(1 - b.upper, b.upper - 1))
     odd = call.type.kind is Kind.REAL and may_be_infinite(domains[0])
     return result(
         call,
         domains,
-        interval=found,
+        interval=interval,
         keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else ("%", call.type)),
         nullable=_null_divisor(domains) or odd,
         integral=call.type.kind is Kind.REAL and all(d.is_integral for d in domains),

@@ -140,10 +140,10 @@ def takes(kinds: Sequence[Kind], type_: Type, fix: str = "") -> Callable[[Args],
 
 def constant(args: Args, position: int, what: str) -> Literal:
     """The literal at a position that must not depend on the data."""
-    found = args[position]
-    if not isinstance(found, Literal):
+    arg = args[position]
+    if not isinstance(arg, Literal):
         raise TypeProblem(f"{what} must be a constant", position, "Write the value itself.")
-    return found
+    return arg
 
 
 def integer_constant(args: Args, position: int, what: str, low: int, high: int) -> int:

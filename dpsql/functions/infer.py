@@ -38,12 +38,12 @@ def literal_domain(literal: Literal) -> Domain:
     value = literal.value
     if value is None:
         return Domain(type=literal.type, keys=(None,), nullable=True)
-    found = EVERYTHING
+    interval = EVERYTHING
     if literal.type.kind in ORDERED and not isinstance(value, str):
-        found = point(value)
+        interval = point(value)
     whole = isinstance(value, float) and value.is_integer()
     keys: tuple[Atom, ...] | None = None if literal.type.kind is Kind.INTERVAL else (value,)
-    return Domain(type=literal.type, interval=found, nullable=False, keys=keys, integral=whole)
+    return Domain(type=literal.type, interval=interval, nullable=False, keys=keys, integral=whole)
 
 
 def _call(call: Call, domains: Facts) -> Domain:
@@ -62,8 +62,8 @@ def _arguments(name: str, args: tuple[Expr, ...], domains: Facts) -> list[Domain
     """A THEN is reached only by rows for which its WHEN holds."""
     if name != "case":
         return [expected(arg, domains) for arg in args]
-    found: list[Domain] = []
+    of_args: list[Domain] = []
     for position, arg in enumerate(args):
         then = position % 2 == 1
-        found.append(expected(arg, {**domains, **narrow(args[position - 1], domains)} if then else domains))
-    return found
+        of_args.append(expected(arg, {**domains, **narrow(args[position - 1], domains)} if then else domains))
+    return of_args

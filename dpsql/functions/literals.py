@@ -42,17 +42,17 @@ def integer_type(value: int) -> Type | None:
 
 def number_literal(text: str, at: Span | None = None) -> Literal:
     """A number as DuckDB types it: 5 INTEGER, 1.50 DECIMAL(3,2), 1e5 DOUBLE."""
-    found = NUMBER.fullmatch(text.replace("_", ""))
-    if found is None or not (found["whole"] or found["part"]):
+    match = NUMBER.fullmatch(text.replace("_", ""))
+    if match is None or not (match["whole"] or match["part"]):
         raise SqlError(
             f"{text} is not a number", code=105, at=at, fix="Write digits, a point, and e for powers of ten."
         )
-    whole, part = found["whole"], found["part"]
-    if found["exponent"] is None and part is None:
+    whole, part = match["whole"], match["part"]
+    if match["exponent"] is None and part is None:
         type_ = integer_type(int(whole))
         if type_ is not None:
             return Literal(int(whole), type_, at)
-    elif found["exponent"] is None and part is not None and len(whole) + len(part) <= 38:
+    elif match["exponent"] is None and part is not None and len(whole) + len(part) <= 38:
         type_ = decimal_type(len(whole) + len(part), len(part))
         return Literal(Fraction(int((whole + part) or "0"), 10 ** len(part)), type_, at)
     value = float(text.replace("_", ""))
@@ -167,9 +167,9 @@ def parsed(text: str, to: Type) -> Literal | None:
 
 
 def _days(text: str) -> int | None:
-    found = DATE_FORM.fullmatch(text)
+    match = DATE_FORM.fullmatch(text)
     try:
-        return None if found is None else of_date(dt.date(*map(int, found.groups())))
+        return None if match is None else of_date(dt.date(*map(int, match.groups())))
     except ValueError:
         return None
 
@@ -181,13 +181,13 @@ def _moment(text: str) -> int | None:
         return None
     if not time:
         return days * 86_400_000_000
-    found = TIME_FORM.fullmatch(time)
-    if found is None:
+    match = TIME_FORM.fullmatch(time)
+    if match is None:
         return None
-    hour, minute, second = int(found[1]), int(found[2]), int(found[3] or 0)
+    hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
     if hour > 23 or minute > 59 or second > 59:
         return None
-    return (days * 86_400 + hour * 3600 + minute * 60 + second) * 1_000_000 + int((found[4] or "").ljust(6, "0"))
+    return (days * 86_400 + hour * 3600 + minute * 60 + second) * 1_000_000 + int((match[4] or "").ljust(6, "0"))
 
 
 def _parsed_number(text: str, to: Type) -> Literal | None:

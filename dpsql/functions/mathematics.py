@@ -40,22 +40,22 @@ def _rising(
     """A function that rises, is a number on `inside` only, and has its values in `reach`."""
 
     def domain(call: Call, domains: Domains) -> Domain:
-        found = domains[0].interval
-        low, high = _end(rule, found.lower, -1), _end(rule, found.upper, 1)
+        interval = domains[0].interval
+        low, high = _end(rule, interval.lower, -1), _end(rule, interval.upper, 1)
         floor, top = (None if end is None else Fraction(end) for end in reach)
         lower = floor if low is None else low if floor is None else max(low, floor)
         upper = top if high is None else high if top is None else min(high, top)
         return result(
-            call, domains, interval=Interval(lower, upper), nullable=domains[0].nullable or _leaves(found, inside)
+            call, domains, interval=Interval(lower, upper), nullable=domains[0].nullable or _leaves(interval, inside)
         )
 
     return domain
 
 
-def _leaves(found: Interval, inside: Span) -> bool:
+def _leaves(interval: Interval, inside: Span) -> bool:
     low, high = inside
-    below = low is not None and (found.lower is None or found.lower < Fraction(low))
-    above = high is not None and (found.upper is None or found.upper > Fraction(high))
+    below = low is not None and (interval.lower is None or interval.lower < Fraction(low))
+    above = high is not None and (interval.upper is None or interval.upper > Fraction(high))
     return below or above
 
 
@@ -72,18 +72,18 @@ def _within(low: float | None, high: float | None, inside: Span = (None, None)) 
 def _power(call: Call, domains: Domains) -> Domain:
     """Known for bases of zero or more with constant-sign exponents; otherwise anything."""
     base, exponent = domains[0].interval, domains[1].interval
-    found, null = EVERYTHING, True
+    interval, null = EVERYTHING, True
     if base.is_finite and exponent.is_finite and not base.is_empty and not exponent.is_empty:
         (low, high), (least, most) = base.ends(), exponent.ends()
         if low > 0 or (low == 0 and least >= 0):
             null = any(d.nullable for d in domains)
-            found = _power_hull([(b, e) for b in (low, high) for e in (least, most)])
+            interval = _power_hull([(b, e) for b in (low, high) for e in (least, most)])
         elif least == most and least.denominator == 1 and 0 <= least <= 64:
             null = any(d.nullable for d in domains)
             top = max(abs(low), abs(high)) ** int(least)
-            found = Interval(Fraction(0) if least % 2 == 0 else -top, top)
-            found = Interval(found.lower, top * (1 + SLACK)) if found.lower == 0 else found
-    return result(call, domains, interval=found, nullable=null)
+            interval = Interval(Fraction(0) if least % 2 == 0 else -top, top)
+            interval = Interval(interval.lower, top * (1 + SLACK)) if interval.lower == 0 else interval
+    return result(call, domains, interval=interval, nullable=null)
 
 
 def _power_hull(corners: list[tuple[Fraction, Fraction]]) -> Interval:
@@ -131,8 +131,8 @@ def _cosh(x: float) -> float:
 
 def _even_rise(call: Call, domains: Domains) -> Domain:
     """COSH: even, rising with the size of x."""
-    found = domains[0].interval
-    top = None if not found.is_finite else _end(_cosh, max(map(abs, found.ends())), 1)
+    interval = domains[0].interval
+    top = None if not interval.is_finite else _end(_cosh, max(map(abs, interval.ends())), 1)
     return result(call, domains, interval=Interval(Fraction(1), top))
 
 

@@ -81,10 +81,10 @@ def _compare(name: str, left: Expr, right: Expr) -> Call:
 
 
 def _all(parts: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
-    found: dict[int, Domain] = {}
+    narrowed: dict[int, Domain] = {}
     for part in parts:
-        found.update(narrow(part, {**domains, **found}))
-    return found
+        narrowed.update(narrow(part, {**domains, **narrowed}))
+    return narrowed
 
 
 def _any(parts: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
@@ -95,12 +95,12 @@ def _any(parts: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
 
 
 def _union(before: Domain | None, sides: list[Domain]) -> Domain:
-    found = sides[0].interval
+    interval = sides[0].interval
     for side in sides[1:]:
-        found = hull(found, side.interval)
+        interval = hull(interval, side.interval)
     nullable = any(side.nullable for side in sides)
     keys = either(*sides) if all(side.keys is not None for side in sides) else None
-    return (before or sides[0]).but(interval=found, nullable=nullable, keys=keys)
+    return (before or sides[0]).but(interval=interval, nullable=nullable, keys=keys)
 
 
 def _not(inner: Expr, domains: Facts) -> dict[int, Domain]:
@@ -156,20 +156,20 @@ STRICT = frozenset(
 
 
 def _present_all(args: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
-    found: dict[int, Domain] = {}
+    narrowed: dict[int, Domain] = {}
     for arg in args:
-        found.update(_present(arg, {**domains, **found}))
-    return found
+        narrowed.update(_present(arg, {**domains, **narrowed}))
+    return narrowed
 
 
 def _in(args: tuple[Expr, ...], domains: Facts) -> dict[int, Domain]:
     column, values = args[0], args[1:]
-    found = _present(column, domains)
+    narrowed = _present(column, domains)
     if not isinstance(column, Column) or not all(isinstance(v, Literal) for v in values):
-        return found
+        return narrowed
     atoms = [_atom(v, column.type) for v in values if isinstance(v, Literal) and v.value is not None]
     if any(atom is None for atom in atoms):
-        return found
+        return narrowed
     return {column.id: _among(_domain(column, domains), atoms)}
 
 
@@ -179,10 +179,10 @@ def _among(domain: Domain, atoms: list[Atom]) -> Domain:
     if domain.type.kind in ORDERED:
         numbers = [Fraction(a) for a in atoms if a is not None and not isinstance(a, str)]
         within = Interval(min(numbers), max(numbers)) if numbers else None
-    found = facts.narrow(domain, to=within, keys=atoms)
-    if found.keys == () and not atoms:
+    narrowed = facts.narrow(domain, to=within, keys=atoms)
+    if narrowed.keys == () and not atoms:
         return domain.but(nullable=False)
-    return found
+    return narrowed
 
 
 def _atom(literal: Literal, to: Type) -> Atom:
@@ -209,18 +209,18 @@ def _atom(literal: Literal, to: Type) -> Atom:
 
 
 def _comparison(name: str, left: Expr, right: Expr, domains: Facts) -> dict[int, Domain]:
-    found = {**_present(left, domains), **_present(right, domains)} if name != "is_not_distinct" else {}
+    narrowed = {**_present(left, domains), **_present(right, domains)} if name != "is_not_distinct" else {}
     if isinstance(left, Literal) and not isinstance(right, Literal):
         left, right, name = right, left, MIRRORED[name]
     if not isinstance(left, Column) or not isinstance(right, Literal) or right.type == NULL or right.value is None:
-        return found
+        return narrowed
     domain = _domain(left, domains)
     if name in ("equal", "is_not_distinct"):
         atom = _atom(right, left.type)
-        return found if atom is None else {left.id: _among(domain, [atom])}
+        return narrowed if atom is None else {left.id: _among(domain, [atom])}
     end = _end(right, left.type)
     if end is None:
-        return found
+        return narrowed
     return {left.id: facts.narrow(domain, to=_side(name, end, domain))}
 
 

@@ -22,27 +22,27 @@ def joined(args: Args) -> Type:
 
     An integer literal takes the other side's smaller type where it fits, as in DuckDB.
     """
-    found: Type | None = None
+    type_: Type | None = None
     for position, arg in enumerate(args):
-        new = arg.type if found is None else _join(found, args[:position], arg)
+        new = arg.type if type_ is None else _join(type_, args[:position], arg)
         if new is None:
             raise TypeProblem(
-                f"{arg.type} and {found} do not go together",
+                f"{arg.type} and {type_} do not go together",
                 position,
                 "Bring both to one type with CAST or TRY_CAST.",
             )
-        found = new
-    assert found is not None
-    return found
+        type_ = new
+    assert type_ is not None
+    return type_
 
 
-def _join(found: Type, before: Args, arg: Expr) -> Type | None:
-    if found.kind is Kind.INTEGER and arg.type.kind is Kind.INTEGER:
-        if isinstance(arg, Literal) and _fits(arg, found):
-            return found
+def _join(type_: Type, before: Args, arg: Expr) -> Type | None:
+    if type_.kind is Kind.INTEGER and arg.type.kind is Kind.INTEGER:
+        if isinstance(arg, Literal) and _fits(arg, type_):
+            return type_
         if all(isinstance(b, Literal) and (b.value is None or _fits(b, arg.type)) for b in before):
             return arg.type
-    return common(found, arg.type)
+    return common(type_, arg.type)
 
 
 def _fits(literal: Literal, type_: Type) -> bool:
@@ -85,9 +85,9 @@ def multiplied(args: Args) -> Type:
 
 def decimals(args: Args) -> tuple[Type, ...]:
     """The decimal type of each argument; a NULL takes its neighbour's."""
-    found = [as_decimal(arg.type) for arg in args]
-    known = next(side for side in found if side is not None)
-    return tuple(known if side is None else side for side in found)
+    types = [as_decimal(arg.type) for arg in args]
+    known = next(side for side in types if side is not None)
+    return tuple(known if side is None else side for side in types)
 
 
 def _numeric(type_: Type) -> Type:
@@ -96,19 +96,19 @@ def _numeric(type_: Type) -> Type:
 
 def type_interval(type_: Type) -> Interval:
     """All values a type can hold in the vault (dates: years 1 to 9999); reals and the like have no ends."""
-    found = None if type_.kind is Kind.BOOLEAN else type_range(type_)
-    if found is None:
+    range_ = None if type_.kind is Kind.BOOLEAN else type_range(type_)
+    if range_ is None:
         return Interval()
     unit = 10**type_.scale
-    return Interval(Fraction(found.least, unit), Fraction(found.most, unit))
+    return Interval(Fraction(range_.least, unit), Fraction(range_.most, unit))
 
 
-def fitted(found: Interval, type_: Type) -> Interval:
+def fitted(interval: Interval, type_: Type) -> Interval:
     """The interval cut to what the type can hold; ends no DOUBLE can reach are open (the value is infinite)."""
     if type_ != REAL:
-        return intersect(found, type_interval(type_))
-    lower = None if found.lower is None or found.lower < -LARGEST_REAL else found.lower
-    upper = None if found.upper is None or found.upper > LARGEST_REAL else found.upper
+        return intersect(interval, type_interval(type_))
+    lower = None if interval.lower is None or interval.lower < -LARGEST_REAL else interval.lower
+    upper = None if interval.upper is None or interval.upper > LARGEST_REAL else interval.upper
     return Interval(
         Fraction(LARGEST_REAL) if lower is not None and lower > LARGEST_REAL else lower,
         -LARGEST_REAL if upper is not None and upper < -LARGEST_REAL else upper,
@@ -130,24 +130,24 @@ def expected_range(domain: Domain) -> Range | None:
     if whole is None:
         return None
     unit, low, high = 10**domain.type.scale, domain.interval.lower, domain.interval.upper
-    found = Range(
+    range_ = Range(
         whole.least if low is None else math.floor(low * unit), whole.most if high is None else math.ceil(high * unit)
     )
-    return clipped(found, whole)
+    return clipped(range_, whole)
 
 
-def held(found: Range, type_: Type) -> bool:
+def held(range_: Range, type_: Type) -> bool:
     """Whether the type holds all of it. (A HUGEINT can be -2^127, but DuckDB fails at a product that is.)"""
     whole = type_range(type_)
     assert whole is not None
-    return found.within(Range(-whole.most, whole.most) if type_ == HUGEINT else whole)
+    return range_.within(Range(-whole.most, whole.most) if type_ == HUGEINT else whole)
 
 
 def span_in(call: Call, position: int, spans: Spans) -> Range:
     """An argument's Range in the unit of the call's own type."""
     source = call.args[position].type
-    found = in_type(spans[position], source, call.type)
-    return ZERO if found is None else found
+    range_ = in_type(spans[position], source, call.type)
+    return ZERO if range_ is None else range_
 
 
 def operands_fit(call: Call, spans: Spans) -> bool:
@@ -157,5 +157,5 @@ def operands_fit(call: Call, spans: Spans) -> bool:
     own = call.function.endswith("multiply")
     whole = 10**call.type.precision
     return all(
-        (found or ZERO).size < whole if own else span_in(call, i, spans).size < whole for i, found in enumerate(spans)
+        (range_ or ZERO).size < whole if own else span_in(call, i, spans).size < whole for i, range_ in enumerate(spans)
     )

@@ -33,19 +33,19 @@ def check_pattern(pattern: str) -> None:
         raise ValueError(f"the pattern is longer than {LONGEST} characters")
     place, depth, repeatable, repeats = 0, 0, False, 1
     while place < len(pattern):
-        found = PIECE.match(pattern, place)
-        if found is None:
+        match = PIECE.match(pattern, place)
+        if match is None:
             raise ValueError(f"the pattern is not understood at its character {place + 1}")
-        kind = found.lastgroup
+        kind = match.lastgroup
         if kind == "repeat":
             if not repeatable:
                 raise ValueError(f"there is nothing to repeat at the pattern's character {place + 1}")
-            repeats *= _repeat(found.group())
+            repeats *= _repeat(match.group())
         depth += (kind == "open") - (kind == "close")
         if depth < 0 or repeats > MOST_REPEATS:
             raise ValueError("the pattern has a stray ) or repeats too often")
         repeatable = kind in ("atom", "close")
-        place = found.end()
+        place = match.end()
     if depth:
         raise ValueError("the pattern has an open (")
     _check_ranges(pattern)

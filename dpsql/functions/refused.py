@@ -88,8 +88,8 @@ SPELLINGS = """
 
 def suggest(name: str) -> str | None:
     """The function somebody may have meant."""
-    found = difflib.get_close_matches(name.lower(), [*FUNCTIONS, *SPELLINGS], n=1, cutoff=0.72)
-    return found[0] if found else None
+    near = difflib.get_close_matches(name.lower(), [*FUNCTIONS, *SPELLINGS], n=1, cutoff=0.72)
+    return near[0] if near else None
 
 
 def unknown(name: str, at: Span | None) -> Refused:

@@ -30,16 +30,16 @@ def result(
     Keys never bound the interval: declared keys are enforced only at the release, bounds already at the Scan.
     """
     null = any(domain.nullable for domain in domains) if nullable is None else nullable
-    found = EVERYTHING
+    spanned = EVERYTHING
     if call.type.kind in ORDERED:
         wide = _rounded(interval, call.type.scale) if call.type.kind is Kind.DECIMAL else interval
-        found = fitted(wide, call.type)
+        spanned = fitted(wide, call.type)
     if keys is not None and call.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
         keys, lost = _held(keys, type_interval(call.type))
         null = null or lost
     kept = without_null(keys, null)
     because = next((domain.because for domain in domains if domain.because), "")
-    return Domain(type=call.type, interval=found, nullable=null, keys=kept, integral=integral, because=because)
+    return Domain(type=call.type, interval=spanned, nullable=null, keys=kept, integral=integral, because=because)
 
 
 def never_null_domain(call: Call, domains: Domains) -> Domain:
@@ -52,12 +52,12 @@ def _held(keys: tuple[Atom, ...], whole: Interval) -> tuple[tuple[Atom, ...], bo
     return held, len(held) < len(keys)
 
 
-def _rounded(found: Interval, scale: int) -> Interval:
+def _rounded(interval: Interval, scale: int) -> Interval:
     """Where values of the interval are brought to a scale: each at most to the next one there, away from zero."""
     unit = 10**scale
-    low = None if found.lower is None else Fraction(math.floor(found.lower * unit), unit)
-    high = None if found.upper is None else Fraction(math.ceil(found.upper * unit), unit)
-    return found if found.is_empty else Interval(low, high)
+    low = None if interval.lower is None else Fraction(math.floor(interval.lower * unit), unit)
+    high = None if interval.upper is None else Fraction(math.ceil(interval.upper * unit), unit)
+    return interval if interval.is_empty else Interval(low, high)
 
 
 def may_be_infinite(domain: Domain) -> bool:

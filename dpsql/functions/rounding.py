@@ -57,12 +57,12 @@ def _places(call: Call) -> int:
     return digits.value if isinstance(digits, Literal) and isinstance(digits.value, int) else 0
 
 
-def _tens(found: Interval, call: Call, places: int) -> tuple[Atom, ...] | None:
+def _tens(interval: Interval, call: Call, places: int) -> tuple[Atom, ...] | None:
     """What rounding to tens, hundreds… can answer between two ends: their multiples; None if they are many or endless."""
-    if places >= 0 or not found.is_finite or max(abs(end) for end in found.ends()) > 2**53:
+    if places >= 0 or not interval.is_finite or max(abs(end) for end in interval.ends()) > 2**53:
         return None
     step = 10**-places
-    first, last = (int(end / step) for end in found.ends())  # the ends are multiples themselves
+    first, last = (int(end / step) for end in interval.ends())  # the ends are multiples themselves
     if last - first >= RANGE_LIMIT:
         return None
     values = (n * step for n in range(first, last + 1))
@@ -94,16 +94,16 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
                     return exact
 
         ends = (domains[0].interval.lower, domains[0].interval.upper)
-        found = Interval(*(None if end is None else rule(end * unit) / unit for end in ends))
+        interval = Interval(*(None if end is None else rule(end * unit) / unit for end in ends))
         if _kept_as_is(call, places):
-            found = domains[0].interval
+            interval = domains[0].interval
         return result(
             call,
             domains,
-            interval=found,
+            interval=interval,
             keys=domains[0].keys
             if _kept_as_is(call, places)
-            else mapped(apply, domains[:1]) or _tens(found, call, places),
+            else mapped(apply, domains[:1]) or _tens(interval, call, places),
             integral=whole,
         )
 
@@ -121,19 +121,19 @@ def _round_plain(call: Call, spans: Spans) -> bool:
     places = _places(call)
     if call.type.kind is Kind.REAL or places >= 0:
         return True
-    found = _round_reach(call, spans)
-    if found is None or not held(found, call.type):
+    range_ = _round_reach(call, spans)
+    if range_ is None or not held(range_, call.type):
         return False
     return call.type.kind is Kind.DECIMAL or 10**-places <= 2**31
 
 
 def _round_reach(call: Call, spans: Spans) -> Range | None:
     """To the nearest multiple of 10^-places, halves away from zero: it keeps order."""
-    (found, *_), source, places = spans, call.args[0].type, _places(call)
-    if found is None or places >= 0:
-        return in_type(found, source, call.type) or type_range(call.type)
+    (range_, *_), source, places = spans, call.args[0].type, _places(call)
+    if range_ is None or places >= 0:
+        return in_type(range_, source, call.type) or type_range(call.type)
     step = 10**-places
-    return Range(*(half_away(Fraction(end, 10**source.scale * step)) * step for end in (found.least, found.most)))
+    return Range(*(half_away(Fraction(end, 10**source.scale * step)) * step for end in (range_.least, range_.most)))
 
 
 def _same(call: Call, spans: Spans) -> Range | None:
@@ -157,13 +157,13 @@ def _abs_domain(call: Call, domains: Domains) -> Domain:
 
 
 def _abs_plain(call: Call, spans: Spans) -> bool:
-    found = _abs_reach(call, spans)
-    return call.type.kind is not Kind.INTEGER or (found is not None and held(found, call.type))
+    range_ = _abs_reach(call, spans)
+    return call.type.kind is not Kind.INTEGER or (range_ is not None and held(range_, call.type))
 
 
 def _abs_reach(call: Call, spans: Spans) -> Range | None:
-    (found,) = spans
-    return found and Range(0 if 0 in found else min(abs(found.least), abs(found.most)), found.size)
+    (range_,) = spans
+    return range_ and Range(0 if 0 in range_ else min(abs(range_.least), abs(range_.most)), range_.size)
 
 
 def _sign_type(args: Args) -> Type:
@@ -175,10 +175,10 @@ def _sign_domain(call: Call, domains: Domains) -> Domain:
     """SIGN(NaN) is 0, never NULL."""
     ends = (domains[0].interval.lower, domains[0].interval.upper)
     low, high = (None if end is None else (end > 0) - (end < 0) for end in ends)
-    found = iv.interval(-1 if low is None else low, 1 if high is None else high)
+    interval = iv.interval(-1 if low is None else low, 1 if high is None else high)
     if domains[0].type.kind is Kind.REAL and domains[0].nullable:
-        found = iv.hull(found, iv.point(0))
-    return result(call, domains, interval=found)
+        interval = iv.hull(interval, iv.point(0))
+    return result(call, domains, interval=interval)
 
 
 FUNCTIONS = (

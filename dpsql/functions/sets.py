@@ -115,25 +115,25 @@ def _over(rule: Callable[..., Atom], sets: list[tuple[Atom, ...]], nulls: bool) 
     if size > (KEY_LIMIT if len(sets) == 1 else PAIRS_LIMIT):
         return None
     _count(size * (PAIR_WEIGHT if sum(len(values) > 1 for values in sets) > 1 else 1))
-    found: dict[Atom, None] = {}
+    images: dict[Atom, None] = {}
     try:
         for row in product(*sets):
-            found[None if not nulls and None in row else rule(*row)] = None
+            images[None if not nulls and None in row else rule(*row)] = None
     except (Inexact, OverflowError, ZeroDivisionError, ValueError):
         return None
-    return tuple(found)
+    return tuple(images)
 
 
 def either(*domains: Domain) -> tuple[Atom, ...] | None:
     """The union of key sets, None if one is unknown."""
-    found: dict[Atom, None] = {}
+    atoms: dict[Atom, None] = {}
     for domain in domains:
         values = listed(domain)
-        if values is None or len(found) + len(values) > KEY_LIMIT:
+        if values is None or len(atoms) + len(values) > KEY_LIMIT:
             return None
         _count(len(values))
-        found.update(dict.fromkeys(values))
-    return tuple(found)
+        atoms.update(dict.fromkeys(values))
+    return tuple(atoms)
 
 
 def without_null(keys: tuple[Atom, ...] | None, nullable: bool) -> tuple[Atom, ...] | None:

@@ -69,12 +69,12 @@ def call_range(call: AggregateCall | WindowCall, ranges: Ranges) -> Range | None
     if call.function in HANDED_ON:
         return range_of(call.args[0], ranges)
     if call.function in OFFSETS:
-        found = [range_of(arg, ranges) for arg in (call.args[0], *call.args[2:]) if arg.type == call.type]
-        return hull(range_ for range_ in found if range_ is not None)
+        known = [range_of(arg, ranges) for arg in (call.args[0], *call.args[2:]) if arg.type == call.type]
+        return hull(range_ for range_ in known if range_ is not None)
     return whole
 
 
-def leaves_room(type_: Type, found: Range | None, offset: Literal) -> bool:
+def leaves_room(type_: Type, range_: Range | None, offset: Literal) -> bool:
     """Whether a RANGE frame's offset can be added to and taken from every value of its order key without leaving what
     DuckDB can hold: moments of the years 1 to 9999 and a thousand years, whole numbers within a quarter of their type."""
     if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
@@ -85,7 +85,7 @@ def leaves_room(type_: Type, found: Range | None, offset: Literal) -> bool:
     if type_.kind is not Kind.INTEGER or isinstance(offset.value, bool) or not isinstance(offset.value, int):
         return False
     room = 2 ** (type_.bits - 2)
-    return found is not None and 0 <= offset.value < room and found.size < room
+    return range_ is not None and 0 <= offset.value < room and range_.size < room
 
 
 def _call(call: Call, ranges: Ranges) -> tuple[Expr, Range | None]:
@@ -113,13 +113,13 @@ def function_of(call: Call) -> Function:
 def reached(function: Function, plain: Call, spans: Spans) -> Range | None:
     """The Range of a call in either form: the checked one is NULL where the plain one leaves the type."""
     whole = type_range(plain.type)
-    found = function.reach(plain, spans)
-    return whole if whole is None or found is None else clipped(found, whole)
+    range_ = function.reach(plain, spans)
+    return whole if whole is None or range_ is None else clipped(range_, whole)
 
 
-def span(expr: Expr, found: Range | None) -> Range | None:
+def span(expr: Expr, range_: Range | None) -> Range | None:
     """An argument's Range as the rows of the table take it: a NULL counts as zero."""
-    return ZERO if expr.type.kind is Kind.NULL else found
+    return ZERO if expr.type.kind is Kind.NULL else range_
 
 
 # --- conversions that engines make by themselves ----------------------------------------------------------------------
@@ -134,10 +134,10 @@ def _brought_together(function: Function, parts: list[tuple[Expr, Range | None]]
         if target is None:
             continue
         for i in group:
-            part, found = new[i]
+            part, range_ = new[i]
             if part.type != target and part.type.kind is not Kind.NULL:
-                new[i] = _converted(part, found, target)
-    return tuple(part for part, _ in new), tuple(span(part, found) for part, found in new)
+                new[i] = _converted(part, range_, target)
+    return tuple(part for part, _ in new), tuple(span(part, range_) for part, range_ in new)
 
 
 def _target(function: Function, args: Args) -> Type | None:
@@ -149,9 +149,9 @@ def _target(function: Function, args: Args) -> Type | None:
     return decimal(38, max(side.scale for side in sides)) if function.compares else joined(args)
 
 
-def _converted(part: Expr, found: Range | None, target: Type) -> tuple[Expr, Range | None]:
+def _converted(part: Expr, range_: Range | None, target: Type) -> tuple[Expr, Range | None]:
     cast = Call("cast", (part,), target, part.at)
-    row, spans = FUNCTIONS["cast"], (span(part, found),)
+    row, spans = FUNCTIONS["cast"], (span(part, range_),)
     form = cast if row.plain(cast, spans) else dataclasses.replace(cast, function=checked("cast"))
     return form, reached(row, cast, spans)
 

@@ -53,7 +53,7 @@ def page(text: str, codes: frozenset[str] = frozenset()) -> str:
     parts = _FENCED.split(text)
     for i, part in enumerate(parts):
         if part.startswith("```"):
-            parts[i] = _LANGUAGE.sub(lambda found: f"```{'text' if found[1] == 'session' else found[1]}", part, count=1)
+            parts[i] = _LANGUAGE.sub(lambda match: f"```{'text' if match[1] == 'session' else match[1]}", part, count=1)
         else:
             parts[i] = "\n".join(_linked(line, codes) for line in part.split("\n"))
     return _SECTION.sub(r"(dpsql-\1)=\n## DPSQL-\1", "".join(parts))
@@ -62,8 +62,8 @@ def page(text: str, codes: frozenset[str] = frozenset()) -> str:
 def _linked(line: str, codes: frozenset[str]) -> str:
     if line.startswith("#"):
         return line
-    line = _TOPIC.sub(lambda found: f"[{found[0]}]({found[1]}.md)" if found[1] in TOPICS else found[0], line)
-    return _CODE.sub(lambda found: f"[{found[0]}](#dpsql-{found[1]})" if found[1] in codes else found[0], line)
+    line = _TOPIC.sub(lambda match: f"[{match[0]}]({match[1]}.md)" if match[1] in TOPICS else match[0], line)
+    return _CODE.sub(lambda match: f"[{match[0]}](#dpsql-{match[1]})" if match[1] in codes else match[0], line)
 
 
 def front(more: Iterable[str]) -> str:

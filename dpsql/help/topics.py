@@ -20,9 +20,9 @@ _HEADING = re.compile(r"^## .*$", re.M)
 
 def _titles() -> Mapping[str, str]:
     """Each topic's name and its first heading."""
-    found = {path.stem: _title(path) for path in sorted(HERE.glob("*.md"))}
-    ordered = [name for name in ORDER if name in found]
-    return {name: found[name] for name in [*ordered, *(name for name in found if name not in ORDER)]}
+    titles = {path.stem: _title(path) for path in sorted(HERE.glob("*.md"))}
+    ordered = [name for name in ORDER if name in titles]
+    return {name: titles[name] for name in [*ordered, *(name for name in titles if name not in ORDER)]}
 
 
 def _title(path: Path) -> str:
@@ -54,9 +54,9 @@ def topic_text(word: str) -> str:
     if name in TOPICS:
         return (HERE / f"{name}.md").read_text(encoding="utf-8").rstrip()
     number = re.fullmatch(r"(?:dpsql-)?(\d{3})", name)
-    found = section("errors", f"DPSQL-{number[1]}") if number else command_section(name) or explained(name)
-    if found:
-        return found
+    text = section("errors", f"DPSQL-{number[1]}") if number else command_section(name) or explained(name)
+    if text:
+        return text
     raise unknown(word)
 
 

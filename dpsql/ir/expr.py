@@ -194,11 +194,11 @@ def place(expr: Expr) -> Span | None:
     """Where an expression stands in the text: its own span, else the hull of its parts'."""
     if expr.at is not None:
         return expr.at
-    found: Span | None = None
+    span: Span | None = None
     for child in children(expr):
         at = place(child)
-        found = at if found is None else found.join(at)
-    return found
+        span = at if span is None else span.join(at)
+    return span
 
 
 GROUPING = "grouping"

@@ -66,5 +66,5 @@ def where(node: Node) -> Span | None:
     """Where a relation stands in the text: its own place, else that of its first expression that has one, else its
     inputs'."""
     own = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
-    found = (own, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
-    return next((at for at in found if at is not None), None)
+    places = (own, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
+    return next((at for at in places if at is not None), None)

@@ -72,8 +72,8 @@ def _choose_block(scores: npt.NDArray[np.int64], rate: Fraction) -> npt.NDArray[
                 heads[i] = coin_exp(beyond.numerator, beyond.denominator)
         tossed = heads.reshape(left.size, rounds)
         ended, first = tossed.any(axis=1), tossed.argmax(axis=1)
-        found = proposed.reshape(left.size, rounds)[ended, first[ended]]
-        chosen[left[ended]] = found % gaps.shape[1]
+        cells = proposed.reshape(left.size, rounds)[ended, first[ended]]
+        chosen[left[ended]] = cells % gaps.shape[1]
         left = left[~ended]
     return chosen
 

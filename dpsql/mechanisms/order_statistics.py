@@ -99,12 +99,12 @@ def choose_quantiles(
     """
     ascending = sorted(set(fractions))
     if len(ascending) == 1:
-        found = choose_quantile(weights, ascending[0], by=by, epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
+        chosen = choose_quantile(weights, ascending[0], by=by, epsilon=epsilon, sensitivity=sensitivity)[:, np.newaxis]
     else:
-        found = np.zeros((weights.shape[0], len(ascending)), dtype=np.int64)
+        chosen = np.zeros((weights.shape[0], len(ascending)), dtype=np.int64)
         for group in range(weights.shape[0]):
-            found[group] = _halve(weights[group], ascending, by=by, epsilon=epsilon, sensitivity=sensitivity)
-    return found[:, [ascending.index(fraction) for fraction in fractions]]
+            chosen[group] = _halve(weights[group], ascending, by=by, epsilon=epsilon, sensitivity=sensitivity)
+    return chosen[:, [ascending.index(fraction) for fraction in fractions]]
 
 
 def _halve(
@@ -155,13 +155,13 @@ def choose_most(weights: Integers, count: int, *, by: Chooser, epsilon: Fraction
     exponential mechanism at that rate has a bounded range of epsilon (mechanisms/exponential).
     """
     left = np.broadcast_to(np.arange(weights.shape[1], dtype=np.int64), weights.shape)
-    found: list[Integers] = []
+    chosen: list[Integers] = []
     for _ in range(count):
         at = choose(np.ascontiguousarray(weights), by=by, epsilon=2 * epsilon, sensitivity=sensitivity)
         rows = np.arange(weights.shape[0])
-        found.append(left[rows, at])
+        chosen.append(left[rows, at])
         others = np.ones(weights.shape, dtype=bool)
         others[rows, at] = False
         shape = (weights.shape[0], weights.shape[1] - 1)
         weights, left = weights[others].reshape(shape), left[others].reshape(shape)
-    return np.stack(found, axis=1)
+    return np.stack(chosen, axis=1)

@@ -78,13 +78,13 @@ class Toeplitz:
         where Σ f_k = 2n·f_n ≤ 2·√(n/π) + 1 < 53 for n ≤ 2,048: all sums are below 2^31·2^20·2^6 = 2^57.
         """
         c = np.array(coefficients(self.count), dtype=np.int64)
-        found = np.zeros(totals.shape, dtype=object)
+        sums = np.zeros(totals.shape, dtype=object)
         for i, row in enumerate(totals):
             high = np.array([int(x) >> _LIMB for x in row], dtype=np.int64)
             low = np.array([int(x) & ((1 << _LIMB) - 1) for x in row], dtype=np.int64)
             upper, lower = (np.convolve(c, limb)[: self.count].astype(object) for limb in (high, low))
-            found[i] = upper * (1 << _LIMB) + lower
-        return found
+            sums[i] = upper * (1 << _LIMB) + lower
+        return sums
 
     def prefixes(self, noisy: Reals) -> Reals:
         """S·C^-1 of what was measured, in the totals' unit: the estimated prefix sums."""
@@ -105,32 +105,32 @@ class Toeplitz:
     @property
     def mean_squares(self) -> tuple[float, float]:
         """Σ of squared weights (times 2^40), of a prefix sum and of a single total, mean over them."""
-        found = (np.cumsum(weights**2).mean() for weights in (self.weights_of_prefixes, _inverse(self.count)))
-        prefix, total = found
+        squares = (np.cumsum(weights**2).mean() for weights in (self.weights_of_prefixes, _inverse(self.count)))
+        prefix, total = squares
         return float(prefix), float(total)
 
 
 @lru_cache(maxsize=64)
 def coefficients(count: int) -> tuple[int, ...]:
     """c_k = round(2^20·f_k), f_k = (2k choose k)/4^k, in exact integers: f_k = f_{k−1}·(2k−1)/2k, kept to 2^-120."""
-    found, scale = [], 1 << 120
+    roots, scale = [], 1 << 120
     value = scale
     for k in range(count):
         if k:
             value = value * (2 * k - 1) // (2 * k)
-        found.append((value + (scale >> (BITS + 1))) >> (120 - BITS))
-    return tuple(found)
+        roots.append((value + (scale >> (BITS + 1))) >> (120 - BITS))
+    return tuple(roots)
 
 
 @lru_cache(maxsize=16)
 def _inverse(count: int) -> Reals:
     """The first column of C^-1, times 2^20."""
     c = np.array(coefficients(count), dtype=np.float64) / (1 << BITS)
-    found = np.zeros(count)
-    found[0] = 1.0
+    inverse = np.zeros(count)
+    inverse[0] = 1.0
     for k in range(1, count):
-        found[k] = -float(c[1 : k + 1] @ found[k - 1 :: -1])
-    return found
+        inverse[k] = -float(c[1 : k + 1] @ inverse[k - 1 :: -1])
+    return inverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,10 @@ class Tree:
     @property
     def lengths(self) -> tuple[int, ...]:
         """How many runs a level has, the finest first."""
-        found = [self.count]
-        while found[-1] > self.arity:
-            found.append(-(-found[-1] // self.arity))
-        return tuple(found)
+        sizes = [self.count]
+        while sizes[-1] > self.arity:
+            sizes.append(-(-sizes[-1] // self.arity))
+        return tuple(sizes)
 
     @property
     def levels(self) -> int:
@@ -169,10 +169,10 @@ class Tree:
 
     def measured(self, totals: Whole) -> Whole:
         """The sums of all runs, level after level."""
-        found = [totals]
-        while len(found) < self.levels:
-            found.append(self._runs(found[-1]))
-        return np.concatenate(found, axis=1)
+        sums = [totals]
+        while len(sums) < self.levels:
+            sums.append(self._runs(sums[-1]))
+        return np.concatenate(sums, axis=1)
 
     def _runs(self, finer: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.add.reduceat(finer, range(0, finer.shape[1], self.arity), axis=1)
@@ -193,12 +193,12 @@ class Tree:
             parts, spread = self._runs(z[-1]), self._runs(variance[-1][np.newaxis])[0]
             z.append((own * spread + parts) / (spread + 1))
             variance.append(spread / (spread + 1))
-        found = z[-1]
+        estimate = z[-1]
         for level in range(self.levels - 2, -1, -1):
-            more = (found - self._runs(z[level])) / self._runs(variance[level][np.newaxis])
+            more = (estimate - self._runs(z[level])) / self._runs(variance[level][np.newaxis])
             at = np.arange(self.lengths[level]) // self.arity
-            found = z[level] + variance[level] * more[:, at]
-        return found
+            estimate = z[level] + variance[level] * more[:, at]
+        return estimate
 
     def weights(self, wanted: Reals) -> Reals:
         """With which what was measured enters a linear function of the totals (a row of `wanted`): A·(AᵀA)^-1·w.
@@ -236,15 +236,15 @@ def _noise_in_tree(tree: Tree, level: float, *, prefix: bool) -> tuple[float, fl
     """The widest interval among the places with the largest second, fourth and eighth cumulants, which are as Σ w^2k, and
     among those with a large second and a small fourth: the second decides where the tails are near a Gaussian's, higher ones
     farther out. (That these are enough is checked over all places of some trees: tests/statistics/test_running.py.)"""
-    found: dict[int, list[tuple[float, int, Reals]]] = {n: [] for n in range(4)}
+    best_of: dict[int, list[tuple[float, int, Reals]]] = {n: [] for n in range(4)}
     for start in range(0, tree.count, _CHUNK):
         at = np.arange(start, min(start + _CHUNK, tree.count))
         weights = np.abs(tree.weights(tree.wanted(at, prefix=prefix)))
         sums = [(weights**power).sum(axis=1) for power in (2, 4, 8)]
         for n, score in enumerate((*sums, sums[0] ** 3 / sums[1])):
             best = np.argsort(-score, kind="stable")[:_TOP].tolist()
-            found[n] = sorted([*found[n], *((-float(score[i]), int(at[i]), weights[i]) for i in best)], key=_first)
-    rows = [row for each in found.values() for _, _, row in each[:_TOP]]
+            best_of[n] = sorted([*best_of[n], *((-float(score[i]), int(at[i]), weights[i]) for i in best)], key=_first)
+    rows = [row for each in best_of.values() for _, _, row in each[:_TOP]]
     widths = [laplace.half_width_of_many(row[row > 1e-9], level) for row in rows]
     return max(widths), max(map(_rounding, rows))
 
@@ -253,8 +253,8 @@ def _noise_in_tree(tree: Tree, level: float, *, prefix: bool) -> tuple[float, fl
 def _mean_squares(tree: Tree) -> tuple[float, float]:
     """Over at most 65 places, spread evenly."""
     at = np.unique(np.linspace(0, tree.count - 1, min(tree.count, _SAMPLE)).astype(np.int64))
-    found = ((tree.weights(tree.wanted(at, prefix=prefix)) ** 2).sum(axis=1).mean() for prefix in (True, False))
-    prefix, total = found
+    squares = ((tree.weights(tree.wanted(at, prefix=prefix)) ** 2).sum(axis=1).mean() for prefix in (True, False))
+    prefix, total = squares
     return float(prefix), float(total)
 
 

@@ -82,11 +82,11 @@ def read_analysts(reader: Reader, fields: Fields) -> Mapping[str, Amount] | None
     listed = None if entry is None else reader.fields(entry[1], "analysts", None, "write {ana: {epsilon: 4}}")
     if listed is None:
         return None
-    found: dict[str, Amount] = {}
+    amounts: dict[str, Amount] = {}
     for name, (where, tree) in listed.entries.items():
         if reader.is_name(name, where, "the analyst"):
-            found[name] = reader.amount(tree, f"analyst {printable(name)}") or NOTHING
-    return MappingProxyType(found)
+            amounts[name] = reader.amount(tree, f"analyst {printable(name)}") or NOTHING
+    return MappingProxyType(amounts)
 
 
 def read_delta_keys(reader: Reader, fields: Fields, budget: BudgetSpec, accounting: str) -> Fraction | None:
@@ -129,9 +129,9 @@ def budget_of(budget: object) -> BudgetSpec:
     entry = tree.entries["budget"][1]
     if isinstance(entry, Scalar):
         epsilon = reader.epsilon(entry, "budget")
-        found = BudgetSpec(total=Amount(epsilon=epsilon, delta=DELTA_OF_A_NUMBER))
+        spec = BudgetSpec(total=Amount(epsilon=epsilon, delta=DELTA_OF_A_NUMBER))
     else:
-        found = read_budget(reader, tree, needed=True)
+        spec = read_budget(reader, tree, needed=True)
     if reader.problems:
         raise CatalogError(reader.problems)
-    return found
+    return spec

@@ -111,33 +111,33 @@ def _check_keys_from(reader: Reader, table: TableSpec, by_name: Tables) -> None:
             continue
         source, name = column.keys_from
         target = by_name.get(fold(source))
-        found = None if target is None else target.column(name)
+        source_column = None if target is None else target.column(name)
         place = f"keys of {quoted(column.name)}"
         where = place_of(reader, table, column.name)
-        if target is not None and found is None and reader.was_listed(target.name, name):
+        if target is not None and source_column is None and reader.was_listed(target.name, name):
             continue
-        if target is None or found is None:
+        if target is None or source_column is None:
             fix = "name a column of a public table of this catalog"
             reader.problem(where, f"{place} come from {quoted(f'{source}.{name}')}, which is no column", fix)
         elif not target.public:
             fix = "keys come from a public table: make a list of them"
             reader.problem(where, f"{place} come from {quoted(target.name)}, which is private", fix)
-        elif found.type != column.type:
-            what = f"{place} are {found.type}, and the column is {column.type}"
+        elif source_column.type != column.type:
+            what = f"{place} are {source_column.type}, and the column is {column.type}"
             reader.problem(where, what, "declare them with one type")
 
 
 def _unit_type(reader: Reader, private: Sequence[TableSpec]) -> Type | None:
-    found: dict[Type, str] = {}
+    table_of: dict[Type, str] = {}
     for table in private:
         column = None if table.unit_column is None else table.column(table.unit_column)
         if column is not None:
-            found.setdefault(column.type, table.name)
-            if len(found) > 1:
-                (first, name), *_ = found.items()
+            table_of.setdefault(column.type, table.name)
+            if len(table_of) > 1:
+                (first, name), *_ = table_of.items()
                 what = f"the unit is {first} in {quoted(name)} and {column.type} in {quoted(table.name)}"
                 reader.problem(place_of(reader, table), what, "declare all unit columns with one type")
                 break
     if any(table.row_is_unit for table in private):
         return BIGINT
-    return next(iter(found), None)
+    return next(iter(table_of), None)

@@ -26,11 +26,11 @@ _EXAMPLE = "write {by: [month], groups_per_unit: 12}"
 
 def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> Caps:
     """rows_per_unit and groups_per_unit, or max_groups and max_rows; where a row is a unit both are 1."""
-    found = {limit: read_cap(reader, fields, limit, auto=limit in NEWER) for limit in LIMIT_MEANING}
+    caps = {limit: read_cap(reader, fields, limit, auto=limit in NEWER) for limit in LIMIT_MEANING}
     said = [limit for limit in LIMIT_MEANING if limit in fields.entries]
     if row_is_unit:
         for limit in said:
-            if found[limit] not in (None, 1):
+            if caps[limit] not in (None, 1):
                 fix = f"remove {limit}; a query over a join may raise it in its OPTIONS"
                 reader.problem(fields.at(limit), f"{limit} is 1 where each row is a unit", fix)
         return Caps(rows=1, groups=1)
@@ -43,9 +43,9 @@ def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> C
         fix = f"add {missing}, or use rows_per_unit, {LIMIT_MEANING['rows_per_unit']}"
         reader.problem(fields.at(older[0]), f"{older[0]} needs {missing} beside it", fix)
     if older:
-        return Caps(groups=found["max_groups"] or 1, rows_in_group=found["max_rows"] or 1)
-    auto = "groups_per_unit" in said and found["groups_per_unit"] is None
-    return Caps(rows=found["rows_per_unit"], groups=found["groups_per_unit"], groups_auto=auto)
+        return Caps(groups=caps["max_groups"] or 1, rows_in_group=caps["max_rows"] or 1)
+    auto = "groups_per_unit" in said and caps["groups_per_unit"] is None
+    return Caps(rows=caps["rows_per_unit"], groups=caps["groups_per_unit"], groups_auto=auto)
 
 
 def read_cap(reader: Reader, fields: Fields, name: str, *, auto: bool = False) -> int | None:
@@ -66,15 +66,15 @@ def read_key_caps(reader: Reader, fields: Fields, caps: Caps) -> tuple[KeyCaps, 
         fix = "write caps: [{by: [month], groups_per_unit: 12}]"
         reader.problem(entry[0], f"caps must be a list, not {described(entry[1])}", fix)
         return ()
-    found: dict[frozenset[str], KeyCaps] = {}
+    by_columns: dict[frozenset[str], KeyCaps] = {}
     for item in entry[1].items:
         line = _key_caps(reader, item, caps)
         if line is None:
             continue
-        if line.by in found:
+        if line.by in by_columns:
             reader.problem(item.where, "caps for these keys are given twice", "remove one of them")
-        found[line.by] = line
-    return tuple(found.values())
+        by_columns[line.by] = line
+    return tuple(by_columns.values())
 
 
 def _key_caps(reader: Reader, tree: Tree, caps: Caps) -> KeyCaps | None:

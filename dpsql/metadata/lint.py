@@ -23,10 +23,10 @@ HIGH_EPSILON, HIGH_DELTA = 20, 1e-4
 
 def lint(catalog: Catalog) -> list[str]:
     """Warnings in words, in the order of the file; an empty list says nothing stood out."""
-    found = [*_unfinished(catalog), *_budget(catalog)]
+    warnings = [*_unfinished(catalog), *_budget(catalog)]
     for table in catalog.tables:
-        found += [f"{table.where}: {table.name}: {warning}" for warning in _table(catalog, table)]
-    return found
+        warnings += [f"{table.where}: {table.name}: {warning}" for warning in _table(catalog, table)]
+    return warnings
 
 
 def _unfinished(catalog: Catalog) -> Iterator[str]:

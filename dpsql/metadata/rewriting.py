@@ -61,11 +61,11 @@ def _limited(lines: list[str], start: int, end: int, change: Change) -> bool:
 def _bounded(lines: list[str], start: int, end: int, change: Change) -> bool:
     for i in range(start, end):
         for form in (SHORT, FLOW):
-            found = form.match(lines[i])
-            if found is None or _name(found[2]) != change.column:
+            match = form.match(lines[i])
+            if match is None or _name(match[2]) != change.column:
                 continue
-            inside = f"type: {found[3]}" if form is SHORT else _without_auto(found[3])
-            lines[i] = f"{found[1]}{found[2]}: {{{inside}, {change.words}}}   # {change.note}"
+            inside = f"type: {match[3]}" if form is SHORT else _without_auto(match[3])
+            lines[i] = f"{match[1]}{match[2]}: {{{inside}, {change.words}}}   # {change.note}"
             return True
     return False
 

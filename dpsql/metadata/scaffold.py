@@ -86,8 +86,8 @@ def catalog_type(engine_type: str) -> str | None:
     word = " ".join(engine_type.upper().split())
     if INTEGERS.fullmatch(word):
         return "integer"
-    if found := DECIMAL.fullmatch(word):
-        return f"decimal({found[1]}, {found[2]})"
+    if match := DECIMAL.fullmatch(word):
+        return f"decimal({match[1]}, {match[2]})"
     if word.startswith(("TIMESTAMP", "DATETIME")):
         return "timestamp"
     if word.startswith(("ENUM(", "VARCHAR(")):

@@ -58,8 +58,8 @@ def text() -> str:
 
 def _object(properties: Mapping[str, object], fields: Iterable[str], required: Iterable[str] = ()) -> Json:
     """An object with exactly these fields; a field without a description here is a KeyError, so none is forgotten."""
-    found: Json = {"type": "object", "properties": {name: properties[name] for name in fields}}
-    return {**found, "required": list(required), "additionalProperties": False}
+    schema: Json = {"type": "object", "properties": {name: properties[name] for name in fields}}
+    return {**schema, "required": list(required), "additionalProperties": False}
 
 
 def _map(value: Json) -> Json:

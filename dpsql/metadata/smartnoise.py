@@ -186,7 +186,7 @@ def _columns(
     reader: Reader, table: str, entries: dict[str, tuple[str, Tree]]
 ) -> tuple[tuple[ColumnSpec, ...], tuple[str, ...]]:
     """The columns, and the names of those that are private_id."""
-    found: dict[str, _Column] = {}
+    by_name: dict[str, _Column] = {}
     for name, (where, tree) in entries.items():
         if not isinstance(tree, Fields):
             reader.problem(where, f"table {quoted(table)} has no option {quoted(name)}", did_you_mean(name, OPTIONS))
@@ -194,11 +194,11 @@ def _columns(
         column = _column(reader, name, where, tree) if reader.is_name(name, where, "the column") else None
         if column is None:
             continue
-        if fold(name) in found:
+        if fold(name) in by_name:
             reader.problem(where, f"{quoted(name)} is two columns' name in SQL", "rename one of them in the data")
-        found[fold(name)] = column
-    units = tuple(column.spec.name for column in found.values() if column.is_unit)
-    return tuple(column.spec for column in found.values()), units
+        by_name[fold(name)] = column
+    units = tuple(column.spec.name for column in by_name.values() if column.is_unit)
+    return tuple(column.spec for column in by_name.values()), units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,8 @@ def read_source(reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folde
             reader.problem(form[0], "format describes a CSV file, and the source is a database", "remove format")
         return _database(reader, tree, folder)
     items = tree.items if isinstance(tree, Items) else (tree,)
-    found = [_file(reader, item, folder) for item in items]
-    paths = [entry for entry in found if entry is not None]
+    entries = [_file(reader, item, folder) for item in items]
+    paths = [entry for entry in entries if entry is not None]
     if not items:
         reader.problem(tree.where, "the source is an empty list", SOURCE_FORMS)
     if len(paths) < len(items) or not paths:
@@ -114,16 +114,16 @@ def read_format(reader: Reader, tree: Tree, default: Format) -> Format:
     if fields is None:
         return default
     quote = _one_character(reader, fields, "quote", default.quote)
-    found = Format(
+    form = Format(
         delimiter=_one_character(reader, fields, "delimiter", default.delimiter),
         quote=quote,
         escape=_one_character(reader, fields, "escape", quote),
         header=_header(reader, fields, default.header),
     )
-    found = _cells(reader, fields, found)
-    if found.delimiter in (found.quote, found.escape):
+    form = _cells(reader, fields, form)
+    if form.delimiter in (form.quote, form.escape):
         reader.problem(fields.where, "delimiter and quote are the same character", "make them differ")
-    return found
+    return form
 
 
 def read_column_format(reader: Reader, tree: Tree, default: Format) -> Format:

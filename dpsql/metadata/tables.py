@@ -128,7 +128,7 @@ def _max_sum(
     tree = None if entry is None else reader.fields(entry[1], "max_sum", None, "write {duration: [0, 900]}")
     if tree is None:
         return MappingProxyType({})
-    found: dict[str, tuple[Fraction, Fraction]] = {}
+    by_column: dict[str, tuple[Fraction, Fraction]] = {}
     by_name = {fold(column.name): column for column in columns}
     for name, (where, bounds) in tree.entries.items():
         column = by_name.get(fold(name))
@@ -141,8 +141,8 @@ def _max_sum(
             continue
         pair = _pair(reader, bounds)
         if pair is not None:
-            found[column.name] = pair
-    return MappingProxyType(found)
+            by_column[column.name] = pair
+    return MappingProxyType(by_column)
 
 
 def _pair(reader: Reader, tree: Tree) -> tuple[Fraction, Fraction] | None:

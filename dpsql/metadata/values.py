@@ -48,8 +48,8 @@ def read_type(reader: Reader, tree: Tree) -> Type | None:
     word = " ".join(tree.value.split())
     if word in TYPES:
         return TYPES[word]
-    if found := DECIMAL.fullmatch(word):
-        precision, scale = int(found[1]), int(found[2])
+    if match := DECIMAL.fullmatch(word):
+        precision, scale = int(match[1]), int(match[2])
         if 1 <= precision <= 38 and scale <= precision:
             return decimal(precision, scale)
         fix = "decimal(p, s) has p from 1 to 38 and s from 0 to p"
@@ -95,8 +95,8 @@ def _atom(reader: Reader, tree: Tree, type_: Type, what: str) -> Atom:
         ):
             return _number(reader, tree, Fraction(value), type_, what)
         case Kind.DATE | Kind.TIMESTAMP:
-            found = moment(value) if isinstance(value, str) else value
-            if isinstance(found, datetime.date) and (units := _since_epoch(found, type_)) is not None:
+            parsed = moment(value) if isinstance(value, str) else value
+            if isinstance(parsed, datetime.date) and (units := _since_epoch(parsed, type_)) is not None:
                 return units
     fix = {
         Kind.BOOLEAN: "write true or false",

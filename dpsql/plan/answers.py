@@ -71,11 +71,11 @@ def _moments(one: RowMoments, noised: Noised, grids: list[Fraction]) -> tuple[An
         parts = [[Fraction(int(i == k)) for i in range(count)] for k in range(count)]
     rows = [tuple(a * grid for a, grid in zip(part, grids, strict=True)) for part in parts]
     total = tuple((z + middle * n) * step / 2 for n, z in zip(rows[0], rows[1], strict=True))
-    found = [
+    answers = [
         Answer(one.count.real, rows[0], one.count.whole),
         Answer(one.total.real, total, one.total.whole),
         Answer(one.first, tuple(a * step / 2 for a in rows[1])),
     ]
     if one.second is not None:
-        found.append(Answer(one.second, tuple(a * step**2 / 8 for a in rows[2])))
-    return tuple(found)
+        answers.append(Answer(one.second, tuple(a * step**2 / 8 for a in rows[2])))
+    return tuple(answers)

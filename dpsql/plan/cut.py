@@ -23,7 +23,7 @@ from dpsql.plan.tracked import Origin, Private, Tracked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class UnboundedStage:
     """A release before its bounds: the aggregate, its private input and facts, and the public rows it is handed."""
 
     number: int
@@ -49,7 +49,7 @@ class Loads:
 @dataclass(slots=True)
 class Cutter:
     ids: Ids
-    drafts: list[Draft] = field(default_factory=list)
+    drafts: list[UnboundedStage] = field(default_factory=list)
     done: dict[Aggregate, Node] = field(default_factory=dict)  # equal releases are one stage: answered and charged once
 
     def public(self, tracked: Tracked) -> Node:
@@ -100,7 +100,7 @@ class Cutter:
         assert below.private is not None
         number = len(self.drafts)
         self.drafts.append(
-            Draft(
+            UnboundedStage(
                 number=number,
                 node=dataclasses.replace(node, sets=None),
                 input=source,
@@ -157,7 +157,7 @@ def _grouping_bits(call: AggregateCall, node: Aggregate, kept: tuple[int, ...]) 
     return Literal(bits, BIGINT)
 
 
-def cut(top: Tracked, ids: Ids) -> tuple[tuple[Draft, ...], Node]:
+def cut(top: Tracked, ids: Ids) -> tuple[tuple[UnboundedStage, ...], Node]:
     """(drafts in the order they must run, the public relation over their noisy results)."""
     cutter = Cutter(ids)
     final = cutter.public(top)

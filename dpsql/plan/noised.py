@@ -114,7 +114,7 @@ class Noised:
 
 def limited_in(measured: Iterable[Noised]) -> Norm:
     """The norm in which a unit's rows are limited, where one limit is for several measurements: the narrower one."""
-    found = list(measured)
-    if any(one.running is not None for one in found):
+    noises = list(measured)
+    if any(one.running is not None for one in noises):
         return 1
-    return max((one.draw.norm for one in found), default=1)
+    return max((one.draw.norm for one in noises), default=1)

@@ -109,8 +109,8 @@ def _tree(proof: Proof, depth: int) -> Iterator[str]:
 
 def summary(proof: Proof) -> str:
     """The rules that say whose rows these are, in the order of the tables: filters and projections are left out."""
-    found = dict.fromkeys(_said(proof))
-    return " · ".join(found)
+    sentences = dict.fromkeys(_said(proof))
+    return " · ".join(sentences)
 
 
 def totality(source: Source) -> str:

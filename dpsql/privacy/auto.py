@@ -60,10 +60,10 @@ SQUARE_ROOT_OF_2_OVER_PI = Fraction(7979, 10000)  # the mean size of Gaussian no
 
 def doublings(smallest: int, most: int | None = None, count: int = DOUBLINGS) -> tuple[int, ...]:
     """The candidates; the last is the first that nobody can be above."""
-    found, most = [smallest], smallest << count if most is None else most
-    while len(found) <= count and found[-1] < most:
-        found.append(min(2 * found[-1], most))
-    return tuple(found)
+    rungs, most = [smallest], smallest << count if most is None else most
+    while len(rungs) <= count and rungs[-1] < most:
+        rungs.append(min(2 * rungs[-1], most))
+    return tuple(rungs)
 
 
 def to_choose(
@@ -74,11 +74,11 @@ def to_choose(
     combinations: int | None,
 ) -> tuple[LimitChoice, ...]:
     """What is left to the data and limits something. values: the candidates of measurements with a radius of their own."""
-    found = [
+    choices = [
         LimitChoice(of="rows", candidates=doublings(SMALLEST)),
         LimitChoice(of="groups", candidates=doublings(SMALLEST, combinations or 2**DOUBLINGS)),
     ]
-    kept = [one for one in found if one.of in limit.auto and dependents(one.of, measurements)]
+    kept = [one for one in choices if one.of in limit.auto and dependents(one.of, measurements)]
     return (*kept, *(LimitChoice(of=j, candidates=each) for j, each in values.items()))
 
 
@@ -92,12 +92,12 @@ def chosen_once(stages: Sequence[Stage], drawn: Container[Part]) -> tuple[Stage,
 
 def _chosen_once(i: int, stage: Stage, drawn: Container[Part], chooser: dict[tuple[int, Chosen], int]) -> Stage:
     family = stage.number if stage.level is None else stage.level.family
-    found: list[LimitChoice] = []
+    choices: list[LimitChoice] = []
     for choice in stage.choices:
         if any(Part(i, j) in drawn for j in dependents(choice.of, stage.measurements)):
             first = chooser.setdefault((family, choice.of), stage.number)
-            found.append(dataclasses.replace(choice, as_in=None if first == stage.number else first))
-    return dataclasses.replace(stage, choices=tuple(found))
+            choices.append(dataclasses.replace(choice, as_in=None if first == stage.number else first))
+    return dataclasses.replace(stage, choices=tuple(choices))
 
 
 def with_shares(
@@ -120,12 +120,12 @@ def with_shares(
 
 def _parts(stages: Sequence[Stage], i: int, choice: LimitChoice) -> list[Part]:
     """Everything that is limited by a choice of stage i, in the stages that take it over too."""
-    found = [(i, stages[i])]
+    places = [(i, stages[i])]
     number = stages[i].number
     for k, other in enumerate(stages):
         if any(one.as_in == number and one.of == choice.of for one in other.choices):
-            found.append((k, other))
-    return [Part(k, j) for k, stage in found for j in dependents(choice.of, stage.measurements)]
+            places.append((k, other))
+    return [Part(k, j) for k, stage in places for j in dependents(choice.of, stage.measurements)]
 
 
 def price(stage: Stage, choice: LimitChoice) -> Price:
@@ -136,10 +136,10 @@ def price(stage: Stage, choice: LimitChoice) -> Price:
 
 def _means_alone(stage: Stage, choice: LimitChoice) -> bool:
     """Whether only means, variances and quantiles are asked, which a smaller limit hardly biases."""
-    found = [stage.measurements[j] for j in dependents(choice.of, stage.measurements)]
-    if not all(isinstance(one, RowMoments | Choice) for one in found):
+    dependent = [stage.measurements[j] for j in dependents(choice.of, stage.measurements)]
+    if not all(isinstance(one, RowMoments | Choice) for one in dependent):
         return False
-    return not _is_counted(stage, found)
+    return not _is_counted(stage, dependent)
 
 
 def _is_counted(stage: Stage, measured: Sequence[Measurement]) -> bool:
@@ -195,11 +195,11 @@ def _noise_of_one(noised: Noised) -> Fraction:
 
 def scores(choice: LimitChoice, above: Sequence[int], groups: int) -> list[int]:
     """Of each candidate, from how many units are above it. groups: a public number, by now."""
-    found: list[int] = []
+    utilities: list[int] = []
     for i, n in enumerate(above):
         smaller = Fraction(choice.candidates[0], choice.candidates[i]) if choice.fading else 1
-        found.append(-max(0, n - max(1, round(choice.tolerated * groups * smaller))) - choice.step * i)
-    return found
+        utilities.append(-max(0, n - max(1, round(choice.tolerated * groups * smaller))) - choice.step * i)
+    return utilities
 
 
 def ladder_scores(above: Sequence[int], epsilon: Fraction) -> list[int]:

@@ -146,8 +146,8 @@ class Axes:
     def _declared(self, arg: Expr, *, unbounded: bool = False) -> tuple[str, ...]:
         """The tables' own columns in an expression (unbounded: those without bounds), as the catalog spells them."""
         ids = [part.id for part in walk(arg) if isinstance(part, Column) and part.id in self.origins]
-        found = [id_ for id_ in ids if not (unbounded and self.domains[id_].interval.is_finite)]
-        return tuple(dict.fromkeys(str(self.origins[id_]) for id_ in found))
+        declared = [id_ for id_ in ids if not (unbounded and self.domains[id_].interval.is_finite)]
+        return tuple(dict.fromkeys(str(self.origins[id_]) for id_ in declared))
 
 
 def _on(arg: Expr, grid: ValueGrid) -> Axis:

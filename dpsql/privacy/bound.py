@@ -25,7 +25,7 @@ from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Field, Project
 from dpsql.plan.balls import radius
 from dpsql.plan.clamps import clamped_values
-from dpsql.plan.cut import Draft
+from dpsql.plan.cut import UnboundedStage
 from dpsql.plan.measurements import Measurement, exprs, rewritten
 from dpsql.plan.stages import Key, Limit, Stage
 from dpsql.plan.tracked import Limits
@@ -33,7 +33,7 @@ from dpsql.privacy.auto import SMALLEST, to_choose
 from dpsql.privacy.kernel import certify, is_single
 from dpsql.privacy.loads import with_read_columns
 from dpsql.privacy.lone_keys import refuse_lone_keys
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 from dpsql.privacy.refused_aggregates import REFUSED
 from dpsql.privacy.settings import AUTO, RELEASED, AskedLimit, QuerySettings
 
@@ -47,11 +47,11 @@ class AggregateRule(Protocol):
     def order(self) -> int: ...
 
     @property
-    def measure(self) -> Callable[[AggregateCall, Measuring], Expr]: ...
+    def measure(self) -> Callable[[AggregateCall, MeasurementCollector], Expr]: ...
 
 
 def bound(
-    draft: Draft,
+    draft: UnboundedStage,
     settings: QuerySettings,
     ids: Ids,
     *,
@@ -68,7 +68,7 @@ def bound(
     limit = _limit(keys, draft, settings)
     if is_single(Project(draft.input, (ids.field("", draft.private.unit.type),), (draft.private.unit,)), catalog):
         limit = _of_one_row(limit)
-    ask = Measuring(
+    collector = MeasurementCollector(
         ids=ids,
         domains=draft.domains,
         limit=limit,
@@ -80,8 +80,8 @@ def bound(
         likes=draft.private.limits.likes,
         released=settings.released.get(tables_read(draft.private.tables), {}) if settings.rows == RELEASED else {},
     )
-    finished = _measured(draft, ask, aggregates)
-    source = certify(_closed(draft, keys, ask.measurements, ids), catalog)
+    finished = _measured(draft, collector, aggregates)
+    source = certify(_closed(draft, keys, collector.measurements, ids), catalog)
     by_expr = {expr: f.column() for f, expr in zip(source.node.fields, source.node.exprs, strict=True)}
     own = tuple(
         dataclasses.replace(key, field=ids.field(key.field.name, key.field.type), expr=by_expr.get(key.expr, key.expr))
@@ -89,7 +89,7 @@ def bound(
     )
     outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
     source, loads = with_read_columns(source, draft.loads, draft.fan_outs)
-    measured = tuple(_over_columns(one, by_expr) for one in ask.measurements)
+    measured = tuple(_over_columns(one, by_expr) for one in collector.measurements)
     return Stage(
         number=draft.number,
         source=source,
@@ -98,7 +98,7 @@ def bound(
         keys=own,
         limit=limit,
         measurements=measured,
-        choices=to_choose(limit, measured, ask.candidates, combinations=ask.groups),
+        choices=to_choose(limit, measured, collector.candidates, combinations=collector.groups),
         outputs=(*outputs, *finished),
         min_units=draft.private.limits.min_units,
         level=draft.level,
@@ -170,7 +170,7 @@ def _in_order(values: Iterable[Atom]) -> tuple[Atom, ...]:
     return (*sorted(known), *((None,) if None in distinct else ()))
 
 
-def _limit_combinations(keys: tuple[Key, ...], draft: Draft) -> None:
+def _limit_combinations(keys: tuple[Key, ...], draft: UnboundedStage) -> None:
     count = _combinations(keys)
     if count > KEY_LIMIT:
         raise Refused(
@@ -187,7 +187,7 @@ def _combinations(keys: tuple[Key, ...]) -> int:
     return math.prod(1 if key.values is None else len(key.values) for key in keys)
 
 
-def _limit(keys: tuple[Key, ...], draft: Draft, settings: QuerySettings) -> Limit:
+def _limit(keys: tuple[Key, ...], draft: UnboundedStage, settings: QuerySettings) -> Limit:
     """The radii for these keys. rows: T rows over all groups; from the older pair of m groups x c rows √m·c in norm 2.
     groups: those declared, else as many as rows; never more than there are combinations of public keys. What nothing
     says, the data choose: until then the smallest candidate stands there."""
@@ -284,7 +284,7 @@ def _number(asked: AskedLimit, of: str, released: Mapping[str, Fraction]) -> int
     return int(released[of])
 
 
-def _closed(draft: Draft, keys: tuple[Key, ...], measured: Iterable[Measurement], ids: Ids) -> Project:
+def _closed(draft: UnboundedStage, keys: tuple[Key, ...], measured: Iterable[Measurement], ids: Ids) -> Project:
     """What the release reads, as one relation: the unit, then each key, argument and condition as a column of its own."""
     read = [key.expr for key in keys]
     for one in measured:
@@ -301,10 +301,10 @@ def _over_columns(one: Measurement, by_expr: Mapping[Expr, Column]) -> Measureme
     """The measurement over the columns of the certified relation."""
 
     def column(expr: Expr) -> Expr:
-        found = by_expr.get(expr)
-        if found is None and columns_of(expr):
+        replacement = by_expr.get(expr)
+        if replacement is None and columns_of(expr):
             raise InternalError("a measurement reads what was not certified")
-        return expr if found is None else found
+        return expr if replacement is None else replacement
 
     new = rewritten(one, column)
     assert all(isinstance(expr, Column) or not columns_of(expr) for expr in exprs(new))
@@ -317,13 +317,15 @@ def _labels(key: Key) -> frozenset[int | str]:
     return frozenset(named | ({key.expr.id} if isinstance(key.expr, Column) else set()))
 
 
-def _measured(draft: Draft, ask: Measuring, aggregates: Mapping[str, AggregateRule]) -> list[tuple[Field, Expr]]:
+def _measured(
+    draft: UnboundedStage, collector: MeasurementCollector, aggregates: Mapping[str, AggregateRule]
+) -> list[tuple[Field, Expr]]:
     """Each call's finishing expression; those that can reuse others' measurements ask last."""
     calls = list(zip(draft.node.call_fields, draft.node.calls, strict=True))
     finished: dict[int, Expr] = {}
     known = {call.function: _known(call, aggregates) for _, call in calls}
     for f, call in sorted(calls, key=lambda pair: known[pair[1].function].order):
-        finished[f.id] = known[call.function].measure(_with_boolean(call), ask)
+        finished[f.id] = known[call.function].measure(_with_boolean(call), collector)
     return [(f, finished[f.id]) for f, _ in calls]
 
 
@@ -334,8 +336,8 @@ def _with_boolean(call: AggregateCall) -> AggregateCall:
 
 
 def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> AggregateRule:
-    found = aggregates.get(call.function)
-    if found is None:
+    rule = aggregates.get(call.function)
+    if rule is None:
         names = ", ".join(sorted(name.upper() for name in aggregates))
         why, instead = REFUSED.get(call.function, ("", ""))
         raise Refused(
@@ -345,4 +347,4 @@ def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> Aggr
             why=why or "There is no differentially private form of it here.",
             fix=instead or f"The aggregates over private rows are: {names}.",
         )
-    return found
+    return rule

@@ -130,9 +130,9 @@ def calibrated(
         return Calibrated(noised, votes, cost, delta_keys)
     whole = sum((weights[part] for part in joint), Fraction(0))
     inner = {part: weights[part] / whole for part in joint}
-    found, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting, runs)
-    votes |= {part: drawn for part, drawn in found.items() if isinstance(drawn, Votes)}
-    noised |= {part: drawn for part, drawn in found.items() if isinstance(drawn, Noised)}
+    gaussians, joint_rho = _gaussians(stages, inner, epsilon * whole, half, accounting, runs)
+    votes |= {part: drawn for part, drawn in gaussians.items() if isinstance(drawn, Votes)}
+    noised |= {part: drawn for part, drawn in gaussians.items() if isinstance(drawn, Noised)}
     cost = Cost(epsilon=epsilon, delta=half + delta_keys, rho=rho + joint_rho, delta_keys=delta_keys)
     return Calibrated(noised, votes, cost, delta_keys)
 
@@ -219,10 +219,10 @@ def renoised(old: Noised, one: Measurement, stage: Stage) -> Noised:
             accounting: Accounting = "zcdp" if old.draw.mechanism == "exponential" else "approx"
             return dataclasses.replace(old, measurement=one, draws=(_choice(one, old.draw.epsilon, stage, accounting),))
         case "gaussian" if old.running is not None:
-            found = gaussian_along(one, stage, old.running, 2 * old.draw.rho)
-            if found is None:
+            renewed = gaussian_along(one, stage, old.running, 2 * old.draw.rho)
+            if renewed is None:
                 raise noise_grid.out_of_range(one.name, "more")
-            return found
+            return renewed
         case "gaussian":
             reach = reaches(one, old.form, stage.limit, 2)
             draws = [
@@ -270,11 +270,11 @@ def _gaussians(
     name = _name(next(iter(weights)), stages)
     if rho <= 0:
         raise noise_grid.out_of_range(name, "more")
-    found = _with_mu(stages, weights, 2 * rho, runs, by_rho=True)
-    if found is None:
+    by_part = _with_mu(stages, weights, 2 * rho, runs, by_rho=True)
+    if by_part is None:
         least = _least_epsilon(stages, weights, epsilon, delta, runs)
         raise noise_grid.out_of_range(name, f"{least:.2g} (or use mechanism='laplace')")
-    return found, rho
+    return by_part, rho
 
 
 def _coordinates(part: Part, stages: Sequence[Stage]) -> int:
@@ -303,14 +303,14 @@ def _with_mu(
 ) -> dict[Part, Noised | Votes] | None:
     """σᵢ with Δᵢ²/σᵢ² ≤ μ²·wᵢ for all, in whole noise-grid steps; None if one does not fit the sampler. The totals of
     moments are vectors of their own, with equal parts of their share. by_rho: what is paid is ρ, not the curve."""
-    found: dict[Part, Noised | Votes] = {}
+    by_part: dict[Part, Noised | Votes] = {}
     for part, weight in weights.items():
         share = mu_squared * weight
         if part.position is None:
             drawn = _gaussian_votes(share, part.rounds)
             if drawn is None:
                 return None
-            found[part] = drawn
+            by_part[part] = drawn
             continue
         stage = stages[part.stage]
         one = stage.measurements[part.position]
@@ -318,7 +318,7 @@ def _with_mu(
             summed = gaussian_along(one, stage, runs[part], share)
             if summed is None:
                 return None
-            found[part] = summed
+            by_part[part] = summed
             continue
         form: Form = "centred" if isinstance(one, RowMoments) else "plain"
         reach = reaches(one, form, stage.limit, 2)
@@ -328,8 +328,8 @@ def _with_mu(
             if draw is None:
                 return None
             draws.append(draw)
-        found[part] = Noised(measurement=one, form=form, draws=tuple(draws))
-    return found
+        by_part[part] = Noised(measurement=one, form=form, draws=tuple(draws))
+    return by_part
 
 
 def _gaussian(
@@ -348,18 +348,18 @@ def _gaussian(
 def _gaussian_votes(share: Fraction, rounds: int) -> Votes | None:
     """Votes in norm 2 are within 2^bits, in each round. Rounds divide μ²: together they are one Gaussian of that share."""
     draws: list[Draw] = []
-    found: list[int] = []
+    bits_per_round: list[int] = []
     for part in (Fraction(1),) if rounds == 1 else TWO_ROUNDS:
         for bits in range(VOTE_BITS, -1, -1):
             scale = noise_grid.ceil_sqrt(Fraction(4**bits) / (share * part))
             if scale < noise_grid.GAUSSIAN_LIMIT:
                 rho = share * part / 2
                 draws.append(Draw(mechanism="gaussian", norm=2, reach=2**bits, scale=scale, rho=rho))
-                found.append(bits)
+                bits_per_round.append(bits)
                 break
         else:
             return None
-    return Votes(tuple(draws), tuple(found))
+    return Votes(tuple(draws), tuple(bits_per_round))
 
 
 def _least_epsilon(

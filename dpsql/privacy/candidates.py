@@ -24,7 +24,7 @@ from dpsql.plan.candidates import (
 )
 from dpsql.plan.measurements import Axis, Choice, Histogram
 from dpsql.privacy import sensitivity
-from dpsql.privacy.measuring import Measuring
+from dpsql.privacy.measuring import MeasurementCollector
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
 CELLS = 2**24  # candidates of all public groups together
@@ -33,7 +33,7 @@ SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
 MOST_CHOICES, MOST_BINS = 100, 1000
 
 
-def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, rule: Rule) -> Expr:
+def quantile(collector: MeasurementCollector, arg: Expr, where: Expr | None, fraction: Fraction, rule: Rule) -> Expr:
     """The candidate below which about `fraction` of the rows lie. Fractions of one expression are one measurement: each
     doubling of their number costs one more round (recursive halving), not one more measurement each."""
     if not 0 <= fraction <= 1 or fraction.denominator > FRACTION_LIMIT:
@@ -43,8 +43,8 @@ def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, 
             at=place(arg),
             fix="Write for example QUANTILE_CONT(x, 0.95).",
         )
-    axis, candidates = _ordered(ask, arg)
-    for position, old in enumerate(ask.measurements):
+    axis, candidates = _ordered(collector, arg)
+    for position, old in enumerate(collector.measurements):
         if not isinstance(old, Choice) or (old.axis, old.where) != (axis, where):
             continue
         question = old.question
@@ -52,17 +52,19 @@ def quantile(ask: Measuring, arg: Expr, where: Expr | None, fraction: Fraction, 
             asked = list(zip(question.fractions, question.rules, strict=True))
             if (fraction, rule) in asked:
                 return old.answers[asked.index((fraction, rule))].column()
-            answer = ask.ids.field("", arg.type)
+            answer = collector.ids.field("", arg.type)
             longer = (*question.fractions, fraction), (*question.rules, rule)
-            ask.measurements[position] = _quantiles(ask, axis, where, candidates, *longer, (*old.answers, answer))
+            collector.measurements[position] = _quantiles(
+                collector, axis, where, candidates, *longer, (*old.answers, answer)
+            )
             return answer.column()
-    answer = ask.ids.field("", arg.type)
-    ask.add(_quantiles(ask, axis, where, candidates, (fraction,), (rule,), (answer,)))
+    answer = collector.ids.field("", arg.type)
+    collector.add(_quantiles(collector, axis, where, candidates, (fraction,), (rule,), (answer,)))
     return answer.column()
 
 
 def _quantiles(
-    ask: Measuring,
+    collector: MeasurementCollector,
     axis: Axis,
     where: Expr | None,
     candidates: Candidates,
@@ -76,7 +78,7 @@ def _quantiles(
             spread *= 2
     different = dict.fromkeys(fractions)
     named = ", ".join(f"{float(f):g}" for f in different)
-    name = f"quantile{'s' if len(different) > 1 else ''} {named} of {ask.describe(axis.arg)}{ask.filter(where)}"
+    name = f"quantile{'s' if len(different) > 1 else ''} {named} of {collector.describe(axis.arg)}{collector.filter(where)}"
     return Choice(
         name=name,
         question=Quantiles(fractions=fractions, rules=rules, spread=spread),
@@ -84,20 +86,20 @@ def _quantiles(
         axis=axis,
         where=where,
         answers=answers,
-        because=ask.domain(axis.arg).because,
+        because=collector.domain(axis.arg).because,
     )
 
 
-def extreme(ask: Measuring, arg: Expr, where: Expr | None, *, greatest: bool) -> Expr:
+def extreme(collector: MeasurementCollector, arg: Expr, where: Expr | None, *, greatest: bool) -> Expr:
     """The least or greatest candidate, a few rows (EXPLAIN says how many) inside the end."""
-    axis, candidates = _ordered(ask, arg)
-    name = f"{'max' if greatest else 'min'}({ask.describe(arg)})"
-    return _chosen(ask, name, Extreme(greatest=greatest), candidates, (arg.type,), where, axis=axis)[0]
+    axis, candidates = _ordered(collector, arg)
+    name = f"{'max' if greatest else 'min'}({collector.describe(arg)})"
+    return _chosen(collector, name, Extreme(greatest=greatest), candidates, (arg.type,), where, axis=axis)[0]
 
 
-def most_frequent(ask: Measuring, arg: Expr, where: Expr | None, count: int) -> tuple[Expr, ...]:
+def most_frequent(collector: MeasurementCollector, arg: Expr, where: Expr | None, count: int) -> tuple[Expr, ...]:
     """The values with the most rows, heaviest first."""
-    values, axis = _listed(ask, arg)
+    values, axis = _listed(collector, arg)
     total = len(values) if values is not None else axis.width + 1 if axis is not None else 0
     if not 1 <= count <= min(total, MOST_CHOICES):
         raise SqlError(
@@ -107,30 +109,36 @@ def most_frequent(ask: Measuring, arg: Expr, where: Expr | None, count: int) -> 
             fix=f"Ask for 1 to {min(total, MOST_CHOICES)}.",
         )
     candidates = Candidates(count=total, values=values)
-    name = f"{count} most frequent of {ask.describe(arg)}" if count > 1 else f"mode({ask.describe(arg)})"
+    name = f"{count} most frequent of {collector.describe(arg)}" if count > 1 else f"mode({collector.describe(arg)})"
     part = None if values is None else arg
-    return _chosen(ask, name, MostFrequent(count=count), candidates, (arg.type,) * count, where, axis=axis, part=part)
+    return _chosen(
+        collector, name, MostFrequent(count=count), candidates, (arg.type,) * count, where, axis=axis, part=part
+    )
 
 
-def each_value(ask: Measuring, arg: Expr, where: Expr | None) -> tuple[tuple[Atom, ...], tuple[Expr, ...]]:
+def each_value(
+    collector: MeasurementCollector, arg: Expr, where: Expr | None
+) -> tuple[tuple[Atom, ...], tuple[Expr, ...]]:
     """A histogram over every public value: (values, counts)."""
-    values, axis = _listed(ask, arg)
+    values, axis = _listed(collector, arg)
     if values is None:
         assert axis is not None
         shown: tuple[Atom, ...] = tuple(_atom(axis.low + n, axis) for n in range(min(axis.width, MOST_BINS) + 1))
     else:
         shown = values
     if len(shown) > MOST_BINS:
-        raise _too_many_bins(ask, arg)
+        raise _too_many_bins(collector, arg)
     candidates = Candidates(count=len(shown), values=values)
     part = None if values is None else arg
-    name = f"histogram({ask.describe(arg)})"
-    return shown, _counted(ask, name, candidates, where, axis=axis, part=part, at=place(arg))
+    name = f"histogram({collector.describe(arg)})"
+    return shown, _counted(collector, name, candidates, where, axis=axis, part=part, at=place(arg))
 
 
-def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]) -> tuple[Expr, ...]:
+def bins(
+    collector: MeasurementCollector, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]
+) -> tuple[Expr, ...]:
     """Rows up to each edge (and above the one before); then those above the last."""
-    axis = _axis(ask, arg)
+    axis = _axis(collector, arg)
     on_axis = tuple(
         _among_places(edge.numerator * axis.step.denominator // (edge.denominator * axis.step.numerator), axis)
         for edge in edges
@@ -142,7 +150,9 @@ def bins(ask: Measuring, arg: Expr, where: Expr | None, edges: tuple[Fraction, .
     count = len(edges) + 1
     candidates = Candidates(count=count, edges=on_axis)
     shown = ", ".join(f"{float(edge):g}" for edge in edges)
-    return _counted(ask, f"histogram({ask.describe(arg)}, [{shown}])", candidates, where, axis=axis, at=place(arg))
+    return _counted(
+        collector, f"histogram({collector.describe(arg)}, [{shown}])", candidates, where, axis=axis, at=place(arg)
+    )
 
 
 def _among_places(edge: int, axis: Axis) -> int:
@@ -151,18 +161,18 @@ def _among_places(edge: int, axis: Axis) -> int:
     return max(axis.low - 1, min(axis.high, edge))
 
 
-def equal_bins(ask: Measuring, arg: Expr, count: int) -> tuple[Fraction, ...]:
+def equal_bins(collector: MeasurementCollector, arg: Expr, count: int) -> tuple[Fraction, ...]:
     """The upper ends of `count` bins of one width over the bounds; all but the last, which takes what is above them."""
-    axis = _axis(ask, arg)
+    axis = _axis(collector, arg)
     low, high = axis.low * axis.step, axis.high * axis.step
     if not 1 < count <= MOST_BINS or low >= high:
-        raise _too_many_bins(ask, arg)
+        raise _too_many_bins(collector, arg)
     return tuple(low + (high - low) * n / count for n in range(1, count))
 
 
-def _too_many_bins(ask: Measuring, arg: Expr) -> Refused:
+def _too_many_bins(collector: MeasurementCollector, arg: Expr) -> Refused:
     return Refused(
-        f"{ask.describe(arg)} has more public values than a histogram has bins",
+        f"{collector.describe(arg)} has more public values than a histogram has bins",
         code=131,
         at=place(arg),
         why=f"Each bin gets noise of its own; there may be at most {MOST_BINS}.",
@@ -170,21 +180,23 @@ def _too_many_bins(ask: Measuring, arg: Expr) -> Refused:
     )
 
 
-def _ordered(ask: Measuring, arg: Expr) -> tuple[Axis, Candidates]:
+def _ordered(collector: MeasurementCollector, arg: Expr) -> tuple[Axis, Candidates]:
     """Every value of a small domain, else a public grid over the bounds: the fewer, the more groups there are."""
-    axis = _axis(ask, arg)
+    axis = _axis(collector, arg)
     points = CANDIDATE_LIMIT
     if axis.width >= CANDIDATE_LIMIT:
         points = (
-            UNKNOWN_GROUPS if ask.groups is None else max(FEWEST, min(CANDIDATE_LIMIT, CELLS // max(1, ask.groups)))
+            UNKNOWN_GROUPS
+            if collector.groups is None
+            else max(FEWEST, min(CANDIDATE_LIMIT, CELLS // max(1, collector.groups)))
         )
     cell = max(1, -(-axis.width // (points - 1)))
     count = -(-axis.width // cell) + 1
     return axis, Candidates(count=count, cell=cell)
 
 
-def _axis(ask: Measuring, arg: Expr) -> Axis:
-    domain = ask.domain(arg)
+def _axis(collector: MeasurementCollector, arg: Expr) -> Axis:
+    domain = collector.domain(arg)
     if domain.type.kind not in ORDERED:
         raise Refused(
             f"{domain.type} has no order statistics",
@@ -194,13 +206,13 @@ def _axis(ask: Measuring, arg: Expr) -> Axis:
             fix="Use a number or a date; for text COUNT(*) … GROUP BY it, or MODE over declared keys.",
         )
     if not domain.interval.is_finite:
-        raise ask.unbounded(arg, "The candidates are a public grid over the bounds.")
+        raise collector.unbounded(arg, "The candidates are a public grid over the bounds.")
     if not sensitivity.representable(domain.type, domain.interval):
-        raise ask.too_wide(arg)
+        raise collector.too_wide(arg)
     grid = sensitivity.value_grid(_whole(domain), domain.interval)
     far = PLACES if domain.type.kind is Kind.REAL else WORD  # doubles next to the end of 64 bits round past it
     if not -far <= grid.low <= grid.high < far:
-        raise ask.too_wide(arg)
+        raise collector.too_wide(arg)
     return Axis(arg=arg, step=grid.step, low=grid.low, high=grid.high)
 
 
@@ -209,16 +221,16 @@ def _whole(domain: Domain) -> Type:
     return BIGINT if domain.type.kind is Kind.REAL and domain.is_integral else domain.type
 
 
-def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
+def _listed(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
     """The public values of an expression: its key set, or every value of a small domain (then as an axis)."""
-    domain = ask.domain(arg)
+    domain = collector.domain(arg)
     if domain.keys is not None:
         values = tuple(sorted({v for v in domain.keys if v is not None}, key=_order))
         if 0 < len(values) <= CANDIDATE_LIMIT and domain.type.kind is not Kind.REAL:
             return values, None
         if not values:
             raise Refused(
-                f"no value of {ask.describe(arg)} is left to ask about",
+                f"no value of {collector.describe(arg)} is left to ask about",
                 code=132,
                 at=place(arg),
                 why="None of its public values passes the query's conditions.",
@@ -227,11 +239,11 @@ def _listed(ask: Measuring, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | 
     if domain.type.kind is Kind.BOOLEAN:
         return None, Axis(arg=arg, step=Fraction(1), low=0, high=1)
     if domain.type.kind in ORDERED and domain.is_integral and domain.interval.is_finite:
-        axis = _axis(ask, arg)
+        axis = _axis(collector, arg)
         if axis.width < CANDIDATE_LIMIT:
             return None, axis
     raise Refused(
-        f"the values of {ask.describe(arg)} are not public",
+        f"the values of {collector.describe(arg)} are not public",
         code=132,
         at=place(arg),
         why="What is answered are values that must be known without the data.",
@@ -252,7 +264,7 @@ def _atom(on_axis: int, axis: Axis) -> Atom:
 
 
 def _chosen(
-    ask: Measuring,
+    collector: MeasurementCollector,
     name: str,
     question: Question,
     candidates: Candidates,
@@ -264,26 +276,26 @@ def _chosen(
 ) -> tuple[Expr, ...]:
     """The answers' columns; those there are, if it was asked for before."""
     asked = (question, candidates, axis, part, where)
-    for old in ask.measurements:
+    for old in collector.measurements:
         if isinstance(old, Choice) and (old.question, old.candidates, old.axis, old.part, old.where) == asked:
             return tuple(f.column() for f in old.answers)
-    answers = tuple(ask.ids.field("", type_) for type_ in types)
+    answers = tuple(collector.ids.field("", type_) for type_ in types)
     new = Choice(
-        name=name + ask.filter(where),
+        name=name + collector.filter(where),
         question=question,
         candidates=candidates,
         axis=axis,
         part=part,
         where=where,
         answers=answers,
-        because=_because(ask, axis, part),
+        because=_because(collector, axis, part),
     )
-    ask.add(new)
+    collector.add(new)
     return tuple(f.column() for f in answers)
 
 
 def _counted(
-    ask: Measuring,
+    collector: MeasurementCollector,
     name: str,
     candidates: Candidates,
     where: Expr | None,
@@ -293,27 +305,27 @@ def _counted(
     at: Span | None,
 ) -> tuple[Expr, ...]:
     """The counts' columns; those there are, if they were asked for before."""
-    for old in ask.measurements:
+    for old in collector.measurements:
         if isinstance(old, Histogram) and (old.candidates, old.axis, old.part, old.where) == (
             candidates, axis, part, where
         ):  # fmt: skip
             return tuple(f.column() for f in old.answers)
     count_bins(candidates.count, at)
-    answers = tuple(ask.ids.field("", BIGINT) for _ in range(candidates.count))
+    answers = tuple(collector.ids.field("", BIGINT) for _ in range(candidates.count))
     new = Histogram(
-        name=name + ask.filter(where),
+        name=name + collector.filter(where),
         candidates=candidates,
         axis=axis,
         part=part,
         where=where,
         answers=answers,
-        because=_because(ask, axis, part),
+        because=_because(collector, axis, part),
     )
-    ask.add(new)
+    collector.add(new)
     return tuple(f.column() for f in answers)
 
 
-def _because(ask: Measuring, axis: Axis | None, part: Expr | None) -> str:
+def _because(collector: MeasurementCollector, axis: Axis | None, part: Expr | None) -> str:
     arg = part if axis is None else axis.arg
     assert arg is not None
-    return ask.domain(arg).because
+    return collector.domain(arg).because

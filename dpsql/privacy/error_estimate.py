@@ -40,17 +40,17 @@ class Near:
 
     def width(self, level: float) -> float:
         """Half its interval: the quantile of the noise, and never more than it is held within."""
-        found = self.slack
+        half_width = self.slack
         for mechanism in {part[0] for part in self.parts}:
             scales = [abs(c) for part, c in self.parts.items() if part[0] == mechanism and c]
             scales = [c for c in scales if c > 1e-9 * max(scales)]  # what is less is how floats cancel
             if mechanism == "laplace" and scales:
-                found += _of_laplace(tuple(float(f"{c / max(scales):.9g}") for c in sorted(scales)), level) * max(
+                half_width += _of_laplace(tuple(float(f"{c / max(scales):.9g}") for c in sorted(scales)), level) * max(
                     scales
                 )
             elif scales:
-                found += NormalDist().inv_cdf((1 + level) / 2) * math.hypot(*scales)
-        return min(found, max(self.high - self.value, self.value - self.low))
+                half_width += NormalDist().inv_cdf((1 + level) / 2) * math.hypot(*scales)
+        return min(half_width, max(self.high - self.value, self.value - self.low))
 
     def times(self, factor: float) -> Near:
         ends = sorted((_product(self.low, factor), _product(self.high, factor)))
@@ -116,9 +116,9 @@ class Estimating:
 
 def _widest(parts: Sequence[Near], level: float) -> Near:
     uncertain = [part for part in parts if part.parts]
-    found = max(uncertain or parts, key=lambda part: part.width(level)) if len(uncertain) != 1 else uncertain[0]
+    widest = max(uncertain or parts, key=lambda part: part.width(level)) if len(uncertain) != 1 else uncertain[0]
     low, high = min(part.low for part in parts), max(part.high for part in parts)
-    return Near(value=found.value, parts=found.parts, slack=found.slack, low=low, high=high)
+    return Near(value=widest.value, parts=widest.parts, slack=widest.slack, low=low, high=high)
 
 
 def _places(call: Call) -> tuple[float, bool]:
@@ -160,11 +160,11 @@ def _sum(parts: Sequence[Near], level: float) -> Near:
 
 
 def _together(parts: Iterable[Near]) -> Mapping[Part, float]:
-    found: dict[Part, float] = {}
+    by_part: dict[Part, float] = {}
     for one in parts:
         for part, c in one.parts.items():
-            found[part] = found.get(part, 0.0) + c
-    return found
+            by_part[part] = by_part.get(part, 0.0) + c
+    return by_part
 
 
 def _multiplied(parts: Sequence[Near], level: float) -> Near:
@@ -195,10 +195,10 @@ def _of_all(choose: Callable[..., float]) -> Callable[[Sequence[Near], float], N
     """LEAST and GREATEST move by no more than the argument that moves most."""
 
     def rule(parts: Sequence[Near], level: float) -> Near:
-        found = _widest(parts, level)
+        widest = _widest(parts, level)
         low, high = choose(part.low for part in parts), choose(part.high for part in parts)
         value = choose(part.value for part in parts)
-        return Near(value=value, parts=found.parts, slack=found.slack, low=low, high=high)
+        return Near(value=value, parts=widest.parts, slack=widest.slack, low=low, high=high)
 
     return rule
 
@@ -243,7 +243,7 @@ RULES: Mapping[str, Callable[[Sequence[Near], float], Near | None]] = {
 def answered(noised: Mapping[int, Noised], values: Mapping[int, Sequence[float] | None]) -> Mapping[int, Near]:
     """The answers of measurements by their columns. values: of each of a measurement's answers, in the order of
     plan.answers; None: they are not numbers."""
-    found: dict[int, Near] = {}
+    nears: dict[int, Near] = {}
     for j, each in noised.items():
         for answer, at in zip(answers(each), values[j] or (), strict=False):
             draws = each.draws if len(each.draws) == len(answer.factors) else each.draws * len(answer.factors)
@@ -252,7 +252,7 @@ def answered(noised: Mapping[int, Noised], values: Mapping[int, Sequence[float] 
                 for i, (factor, draw) in enumerate(zip(answer.factors, draws, strict=True))
                 if factor and draw.scale
             }
-            found[answer.real.id] = Near(value=at, parts=parts)
+            nears[answer.real.id] = Near(value=at, parts=parts)
             if answer.whole is not None:
-                found[answer.whole.id] = Near(value=at, parts=parts, slack=float(rounding(answer, draws)))
-    return found
+                nears[answer.whole.id] = Near(value=at, parts=parts, slack=float(rounding(answer, draws)))
+    return nears

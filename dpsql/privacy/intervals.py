@@ -75,8 +75,8 @@ def branches(node: Node) -> list[Node]:
 
 def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
     """Stages that release two more expressions for each number of the result, and the query that shows them."""
-    found = widened(stages, final, level, ids)
-    if found is None:
+    widened_plan = widened(stages, final, level, ids)
+    if widened_plan is None:
         raise Refused(
             "no column of this result has an interval",
             code=135,
@@ -84,7 +84,7 @@ def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction,
             "joins, unions (ROLLUP, CUBE) or further aggregation make of the results, have none.",
             fix="Leave intervals out, or select counts, sums, averages or moments plainly.",
         )
-    return found
+    return widened_plan
 
 
 def widened(
@@ -97,15 +97,15 @@ def widened(
         return None
     let = Steps(ids)
     stage = stages[source.stage]
-    found = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
+    ends_of = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
     sums = {f.id: windows[id_].width(level) for f in final.fields for id_ in _passed(f.id, final) & windows.keys()}
     sums = {id_: width for id_, width in sums.items() if id_ not in skip}
-    if not found and not sums:
+    if not ends_of and not sums:
         return None
     pairs = {  # the ends as columns of the noisy relation
-        id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in found.items()
+        id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in ends_of.items()
     }
-    outputs = tuple(pair for id_, ends in found.items() for pair in zip(pairs[id_], ends, strict=True))
+    outputs = tuple(pair for id_, ends in ends_of.items() for pair in zip(pairs[id_], ends, strict=True))
     steps = (*stage.steps, *let.levels())
     wider = dataclasses.replace(stage, outputs=(*stage.outputs, *outputs), steps=steps)
     ends = tuple(f for pair in pairs.values() for f in pair)
@@ -195,7 +195,7 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
     released = {f.id: released.get(f.id, f.column()) for f in source.fields}
     measured = measured_columns(stage)
     chosen = frozenset(f.id for m in stage.measurements if isinstance(m, Choice) for f in m.answers)
-    found: dict[int, Ends] = {}
+    ends_of: dict[int, Ends] = {}
     for f in final.fields:
         expr = over_measures(f.column(), final, released)
         used = frozenset(columns_of(expr))
@@ -203,10 +203,10 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
             continue
         ends = None if used & chosen else _ends(expr, used, measured, level, let)
         if ends is not None:
-            found[f.id] = ends
+            ends_of[f.id] = ends
         elif f.type.kind is not Kind.ANY:
-            found[f.id] = (_nothing(f.type), _nothing(f.type))
-    return found
+            ends_of[f.id] = (_nothing(f.type), _nothing(f.type))
+    return ends_of
 
 
 def as_measured(expr: Expr, stage: NoisyStage) -> Expr:

@@ -105,17 +105,17 @@ def shares(levels: Levels, goal: ErrorGoal) -> Shares:
     cells = _lattice(levels.kept, levels.shape).cells
     before = levels.variances(equal)
 
-    def price(found: Sequence[float]) -> float:
+    def price(variances: Sequence[float]) -> float:
         per = cells if goal == "per cell" else [1] * len(cells)
-        return math.fsum(n * v for n, v in zip(per, found, strict=True))
+        return math.fsum(n * v for n, v in zip(per, variances, strict=True))
 
     best, least = equal, price(before)
     for candidate in _candidates(levels, goal):
-        found = levels.variances(candidate)
-        if goal == "default" and any(v > b * SAME for v, b in zip(found, before, strict=True)):
+        variances = levels.variances(candidate)
+        if goal == "default" and any(v > b * SAME for v, b in zip(variances, before, strict=True)):
             continue
-        if price(found) < least * (1 - 1e-6):
-            best, least = candidate, price(found)
+        if price(variances) < least * (1 - 1e-6):
+            best, least = candidate, price(variances)
     return best
 
 
@@ -125,17 +125,17 @@ def _candidates(levels: Levels, goal: ErrorGoal) -> list[Shares]:
     cells, count = _lattice(levels.kept, levels.shape).cells, len(levels.kept)
     per = [1.0] * count if goal == "per cell" else [1 / n for n in cells]
     before = levels.variances([1 / count] * count)
-    found: dict[Shares, None] = {}
+    candidates: dict[Shares, None] = {}
     for chosen in _starts(levels, per):
         own = [1 / len(chosen) if i in chosen else 0.0 for i in range(count)]
         prices = list(per)
         for _ in range(ROUNDS if goal == "default" else 1):
             own = _improved(levels, own, prices, STEPS)
             made = _whole(own, levels.leaves)
-            found[made] = None
+            candidates[made] = None
             now = levels.variances(made)
             prices = [p * (v / b) ** 2 for p, v, b in zip(prices, now, before, strict=True)]
-    return list(found)
+    return list(candidates)
 
 
 def _starts(levels: Levels, per: Sequence[float]) -> list[tuple[int, ...]]:
@@ -147,19 +147,19 @@ def _starts(levels: Levels, per: Sequence[float]) -> list[tuple[int, ...]]:
         return [every]
     if len(others) <= EVERY_CHOICE:
         return [(leaves, *more) for n in range(len(others) + 1) for more in itertools.combinations(others, n)]
-    found: list[tuple[int, ...]] = [every, (leaves,)]
-    while others and len(found) < 2 + EVERY_CHOICE:
-        _, best = min((_price_of(levels, (*found[-1], i), per), i) for i in others)
+    starts: list[tuple[int, ...]] = [every, (leaves,)]
+    while others and len(starts) < 2 + EVERY_CHOICE:
+        _, best = min((_price_of(levels, (*starts[-1], i), per), i) for i in others)
         others.remove(best)
-        found.append((*found[-1], best))
-    return found
+        starts.append((*starts[-1], best))
+    return starts
 
 
 def _price_of(levels: Levels, chosen: tuple[int, ...], per: Sequence[float]) -> float:
     own = [1 / len(chosen) if i in chosen else 0.0 for i in range(len(levels.kept))]
-    found = levels.variances(_improved(levels, own, per, FEW_STEPS))
+    variances = levels.variances(_improved(levels, own, per, FEW_STEPS))
     cells = _lattice(levels.kept, levels.shape).cells
-    return math.fsum(p * n * v for p, n, v in zip(per, cells, found, strict=True))
+    return math.fsum(p * n * v for p, n, v in zip(per, cells, variances, strict=True))
 
 
 def _improved(levels: Levels, own: Sequence[float], per: Sequence[float], steps: int) -> list[float]:
@@ -192,9 +192,9 @@ def _improved(levels: Levels, own: Sequence[float], per: Sequence[float], steps:
 
 def _whole(own: Sequence[float], leaves: int) -> Shares:
     """Multiples of 1/2048 that add up to 1, of the leaves at least one; the largest share takes what rounding leaves."""
-    found = [max(round(share * PARTS), int(i == leaves)) for i, share in enumerate(own)]
-    found[found.index(max(found))] += PARTS - sum(found)
-    return tuple(Fraction(n, PARTS) for n in found)
+    parts = [max(round(share * PARTS), int(i == leaves)) for i, share in enumerate(own)]
+    parts[parts.index(max(parts))] += PARTS - sum(parts)
+    return tuple(Fraction(n, PARTS) for n in parts)
 
 
 __all__ = ["ErrorGoal", "Kept", "Levels", "Shares", "shares", "variances"]

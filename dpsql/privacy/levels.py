@@ -37,11 +37,11 @@ class Family:
 
 
 def families(stages: Sequence[Stage]) -> list[Family]:
-    found: dict[int, list[int]] = {}
+    by_family: dict[int, list[int]] = {}
     for i, stage in enumerate(stages):
         if stage.level is not None and stage.public_keys and not stage.is_empty:
-            found.setdefault(stage.level.family, []).append(i)
-    made = (_family(stages, at) for at in found.values())
+            by_family.setdefault(stage.level.family, []).append(i)
+    made = (_family(stages, at) for at in by_family.values())
     return [one for one in made if one is not None]
 
 
@@ -75,10 +75,10 @@ def what_of(one: Measurement, stage: Stage) -> object:
         return exprs.get(expr.id, expr) if isinstance(expr, Column) else expr
 
     match rewritten(one, below):
-        case RowTotal() as found:
-            return found.piece, found.needs, found.where
-        case RowMoments() as found:
-            return found.axis, found.degree, found.needs, found.where
+        case RowTotal() as total:
+            return total.piece, total.needs, total.where
+        case RowMoments() as moments:
+            return moments.axis, moments.degree, moments.needs, moments.where
         case _:
             return None
 
@@ -88,7 +88,7 @@ def what_of(one: Measurement, stage: Stage) -> object:
 
 def with_errors(stages: Sequence[NoisyStage]) -> tuple[NoisyStage, ...]:
     """The stages, each measurement that is made consistent with what its noise is afterwards."""
-    found = list(stages)
+    renewed = list(stages)
     for family in families(stages):
         leaves = stages[family.leaves]
         for j, noised in enumerate(leaves.noised):
@@ -99,10 +99,10 @@ def with_errors(stages: Sequence[NoisyStage]) -> tuple[NoisyStage, ...]:
             own = weights[family.at.index(family.leaves)]
             for i, variance in zip(family.at, variances(family.kept, family.shape, weights), strict=True):
                 ratio = Fraction(math.ceil(variance * own * 2**24), 2**24)
-                each = list(found[i].noised)
+                each = list(renewed[i].noised)
                 each[j] = dataclasses.replace(_on_grid(each[j], noised), after=After(noised.draws, ratio))
-                found[i] = dataclasses.replace(found[i], noised=tuple(each))
-    return tuple(found)
+                renewed[i] = dataclasses.replace(renewed[i], noised=tuple(each))
+    return tuple(renewed)
 
 
 def _on_grid(one: Noised, leaves: Noised) -> Noised:
@@ -147,7 +147,7 @@ def divided(
 
     Lemma: all shares together are what they were. Proof: those of one thing add up to `whole`, and shares of a family to 1.
     """
-    found = dict(weights)
+    shifted = dict(weights)
     for family in families(stages):
         if any(choice.as_in is None for i in family.at if i != family.leaves for choice in stages[i].choices):
             continue  # a limit is chosen by the noise of its own stage, which should be that of most cells
@@ -161,8 +161,8 @@ def divided(
             whole = sum((weights[part] for part in parts), Fraction(0))
             best = shares(Levels(family.kept, family.shape, sizes, power), goal)
             for part, share in zip(parts, best, strict=True):
-                found[part] = whole * share
-    return found
+                shifted[part] = whole * share
+    return shifted
 
 
 def level_shares(
@@ -171,14 +171,14 @@ def level_shares(
     """For EXPLAIN: every share, if levels of grouping sets have other ones than an equal division's."""
     if before == after:
         return ()
-    found: list[Share] = []
+    shares: list[Share] = []
     for part, share in after.items():
         stage = stages[part.stage]
         keys = ", ".join(key.field.name for key in stage.keys)
         of = () if stage.level is None else (f"by {keys}" if keys else "of all rows",)
         name = KEYS if part.position is None else stage.measurements[part.position].name
-        found.append(Share(name=name, columns=of, part=share))
-    return tuple(found)
+        shares.append(Share(name=name, columns=of, part=share))
+    return tuple(shares)
 
 
 __all__ = [

@@ -11,11 +11,11 @@ from dpsql.catalog.model import Catalog, TableSpec, fold
 from dpsql.domain.interval import EVERYTHING
 from dpsql.errors import Refused
 from dpsql.ir.expr import Column
-from dpsql.plan.cut import Draft
+from dpsql.plan.cut import UnboundedStage
 from dpsql.plan.stages import Key
 
 
-def refuse_lone_keys(keys: Iterable[Key], draft: Draft, catalog: Catalog) -> None:
+def refuse_lone_keys(keys: Iterable[Key], draft: UnboundedStage, catalog: Catalog) -> None:
     """A private key each of whose values (but NULL) is of one unit: the groups of all keys together are finer still."""
     for key in keys:
         origin = draft.origins.get(key.expr.id) if key.values is None and isinstance(key.expr, Column) else None
@@ -48,8 +48,8 @@ def _rows_have_one_unit(spec: TableSpec, catalog: Catalog) -> bool:
 
 def _is_unique(column: str, spec: TableSpec) -> bool:
     """Bounds may make one value of several."""
-    found = spec.column(column)
-    return found is not None and found.unique and found.interval == EVERYTHING
+    column_spec = spec.column(column)
+    return column_spec is not None and column_spec.unique and column_spec.interval == EVERYTHING
 
 
 def _refused(key: Key, name: str, spec: TableSpec, catalog: Catalog) -> Refused:

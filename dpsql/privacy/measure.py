@@ -80,11 +80,11 @@ def measure(
     kept, choosing = with_shares(stages, given)
     _check_shares((*kept.values(), *choosing.values(), *([OVER] if over else [])))
     noisy = _noisy_stages(stages, given, way)
-    found = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
-    found = with_over_limits(found, over, epsilon * OVER)
-    rho = sum((choice.draw.rho for stage in found for choice in stage.choices), way.cost.rho)
-    rho = sum((each.draw.rho for stage in found for each in stage.over), rho)
-    return found, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
+    priced = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
+    priced = with_over_limits(priced, over, epsilon * OVER)
+    rho = sum((choice.draw.rho for stage in priced for choice in stage.choices), way.cost.rho)
+    rho = sum((each.draw.rho for stage in priced for each in stage.over), rho)
+    return priced, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
 
 
 def _check_shares(shares: Sequence[Fraction]) -> None:
@@ -97,11 +97,11 @@ def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
     """What takes a share of ε: the selection of keys first, then what can change at all."""
     if stage.is_empty:
         return []
-    found: list[Part] = []
+    parts: list[Part] = []
     if not stage.public_keys:
         norm = _norm_of_votes(stage, settings)
-        found.append(Part(i, None, norm, 2 if norm == 2 and _in_two_rounds(stage) else 1))
-    return found + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
+        parts.append(Part(i, None, norm, 2 if norm == 2 and _in_two_rounds(stage) else 1))
+    return parts + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
 
 
 def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
@@ -150,7 +150,7 @@ def _choose(
         ways = [settings.mechanism]
     if settings.delta <= 0 or not _additive(stages, weights):
         ways = ["laplace"]
-    found: list[tuple[Calibrated, dict[Part, Fraction]]] = []
+    candidates: list[tuple[Calibrated, dict[Part, Fraction]]] = []
     refusal: Refused | None = None
     for way in ways:
         for given in _divisions(stages, weights, way, settings, accounting):
@@ -163,12 +163,12 @@ def _choose(
             except Refused as refused:
                 refusal = refusal or refused
                 continue
-            found.append((made, given))
+            candidates.append((made, given))
             break
-    if not found:
+    if not candidates:
         assert refusal is not None
         raise refusal
-    return min(found, key=lambda one: _log_error(_noisy_stages(stages, one[1], one[0]), along))
+    return min(candidates, key=lambda one: _log_error(_noisy_stages(stages, one[1], one[0]), along))
 
 
 def _divisions(
@@ -234,10 +234,10 @@ def _with_noise(i: int, stage: Stage, way: Calibrated, weights: Mapping[Part, Fr
         way.noised.get(Part(i, j)) or (_summed(one, way) if Part(i, j) in weights else _quiet(one, NOTHING))
         for j, one in enumerate(stage.measurements)
     ]
-    found = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
-    if found is None:
+    votes = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
+    if votes is None:
         return _noisy(stage, noised)
-    part, drawn = found
+    part, drawn = votes
     limit = VOTES if part.norm == 2 else _voting(stage)
     delta = way.delta_keys / selections / part.rounds
     rounds = zip(drawn.draws, drawn.bits, strict=True)
@@ -283,8 +283,8 @@ def selection(draw: Draw, bits: int, limit: int, delta: Fraction, min_units: int
     scale = draw.scale
 
     def beyond(t: int) -> int:
-        found: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
-        return found
+        threshold: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
+        return threshold
 
     if limit <= ALL_EXACT:
         at_least = max(weights[t - 1] + beyond(t) for t in range(1, limit + 1))

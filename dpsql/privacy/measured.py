@@ -43,7 +43,7 @@ class Measured:
 
 def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     """Of each of the stage's columns that carries additive noise what is behind it."""
-    found: dict[int, Measured] = {}
+    measured: dict[int, Measured] = {}
     slacks = {one.count.id: one.slack for one in stage.nonnegative}
     for noised in stage.noised:
         if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
@@ -54,11 +54,11 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
             count = len(answer.factors)
             draws = own.draws if len(own.draws) == count else own.draws * count
             along = None if noised.running is None else noised
-            found[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
+            measured[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
             if answer.whole is not None:
                 slack = slacks.get(answer.whole.id, 0)
-                found[answer.whole.id] = Measured(answer, draws, slack, along, ratio)
-    return found
+                measured[answer.whole.id] = Measured(answer, draws, slack, along, ratio)
+    return measured
 
 
 def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio: Fraction = Fraction(1)) -> Fraction:

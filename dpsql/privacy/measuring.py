@@ -37,7 +37,7 @@ Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount)
 
 
 @dataclass(slots=True, kw_only=True)
-class Measuring(Axes):
+class MeasurementCollector(Axes):
     """The measurements of one stage.
 
     groups: the number of public groups, None where keys are private. max_sum: the owner's bounds on what a unit's rows of
@@ -163,17 +163,17 @@ class Measuring(Axes):
         one."""
         coarse = self.squared_axis(arg)
         fits = coarse is not None and (arg.type.kind is Kind.REAL or coarse == self.axis(arg))
-        found = self._moments_of(coarse, (), where) if fits else None
-        if found is None and any(isinstance(m, RowMoments) and m.axis.arg == arg for m in self.measurements):
-            found = self._moments_of(self.axis(arg), (), where)
-        return found
+        moments = self._moments_of(coarse, (), where) if fits else None
+        if moments is None and any(isinstance(m, RowMoments) and m.axis.arg == arg for m in self.measurements):
+            moments = self._moments_of(self.axis(arg), (), where)
+        return moments
 
     def moments_on(self, axis: Axis, *needs: Expr, degree: int, where: Expr | None = None) -> RowMoments:
         """Moments of the rows where the axis and `needs` are there. A lone count of the same rows becomes theirs."""
         needs = tuple(need for need in self.nullable(*needs) if need != axis.arg)
-        found = self._moments_of(axis, needs, where)
-        if found is not None and found.degree >= degree:
-            return found
+        known = self._moments_of(axis, needs, where)
+        if known is not None and known.degree >= degree:
+            return known
         beside = f" beside {', '.join(map(self.describe, needs))}" if needs else ""
         word = "mean" if degree == 1 else "moments"
         count, total = self._number(BIGINT), self._number(_sum_type(axis.arg.type))
@@ -189,9 +189,9 @@ class Measuring(Axes):
             second=self.ids.field("", REAL) if degree == 2 else None,
             because=self.domain(axis.arg).because,
         )
-        if found is not None:  # of a lower degree: its columns stay
-            kept = dataclasses.replace(new, count=found.count, total=found.total, first=found.first)
-            self.measurements[self.measurements.index(found)] = kept
+        if known is not None:  # of a lower degree: its columns stay
+            kept = dataclasses.replace(new, count=known.count, total=known.total, first=known.first)
+            self.measurements[self.measurements.index(known)] = kept
             return kept
         for position, old in enumerate(self.measurements):
             if isinstance(old, RowTotal) and old.piece == One() and self._rows_of(old) == self._rows_of(new):
@@ -252,8 +252,8 @@ class Measuring(Axes):
         return "rows" in self.limit.auto or self.limit.groups.most * of_group < self.limit.rows.most * of_row
 
     def _moments_of(self, axis: Axis | None, needs: tuple[Expr, ...], where: Expr | None) -> RowMoments | None:
-        found = (m for m in self.measurements if isinstance(m, RowMoments))
-        return next((m for m in found if (m.axis, m.needs, m.where) == (axis, needs, where)), None)
+        row_moments = (m for m in self.measurements if isinstance(m, RowMoments))
+        return next((m for m in row_moments if (m.axis, m.needs, m.where) == (axis, needs, where)), None)
 
     def _asked(self, new: Asked) -> Asked:
         """The measurement; the one there is, if it was asked for before."""
@@ -295,4 +295,4 @@ def number(value: Fraction) -> Literal:
     return Literal(float(value), REAL)
 
 
-__all__ = ["Measuring", "ends", "number"]
+__all__ = ["MeasurementCollector", "ends", "number"]

@@ -12,7 +12,7 @@ from dpsql import functions
 from dpsql.domain.types import NULL
 from dpsql.ir.expr import Expr, Literal
 from dpsql.plan.measurements import RowMoments
-from dpsql.privacy.measuring import Measuring, ends, number
+from dpsql.privacy.measuring import MeasurementCollector, ends, number
 
 
 def call(function: str, *args: Expr) -> Expr:
@@ -66,8 +66,8 @@ class Moments:
         """Of the population: mean square less squared mean, within 0 and range²/4 (Popoviciu)."""
         assert self.of.second is not None
         mean_square = call("add", call("divide", self.of.second.column(), self.rows), number(self.range**2 / 8))
-        found = call("subtract", mean_square, call("multiply", self.offset, self.offset))
-        return between(found, number(Fraction(0)), number(self.range**2 / 4))
+        difference = call("subtract", mean_square, call("multiply", self.offset, self.offset))
+        return between(difference, number(Fraction(0)), number(self.range**2 / 4))
 
     @property
     def present(self) -> Expr:
@@ -81,22 +81,22 @@ def of_sample(value: Expr, count: Expr) -> Expr:
     return null_unless(call("greater", count, number(Fraction(1))), scaled)
 
 
-def moments(ask: Measuring, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
+def moments(collector: MeasurementCollector, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
     """Of the rows where arg and `needs` are there."""
-    return Moments(ask.moments_on(ask.moment_axis(arg), *needs, degree=2, where=where))
+    return Moments(collector.moments_on(collector.moment_axis(arg), *needs, degree=2, where=where))
 
 
-def mean_beside(ask: Measuring, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
+def mean_beside(collector: MeasurementCollector, arg: Expr, *needs: Expr, where: Expr | None) -> Moments:
     """Count and sum on the axis of second moments, of the rows where arg and `needs` are there."""
-    return Moments(ask.moments_on(ask.moment_axis(arg), *needs, degree=1, where=where))
+    return Moments(collector.moments_on(collector.moment_axis(arg), *needs, degree=1, where=where))
 
 
-def covariance(ask: Measuring, x: Expr, y: Expr, *, where: Expr | None) -> tuple[Expr, Expr]:
+def covariance(collector: MeasurementCollector, x: Expr, y: Expr, *, where: Expr | None) -> tuple[Expr, Expr]:
     """(the population's covariance, its row count), within ±range·range′/4; no squares are measured for it."""
-    one, other = mean_beside(ask, x, y, where=where), mean_beside(ask, y, x, where=where)
-    both = ask.product(one.of.axis, other.of.axis, where).real.column()
+    one, other = mean_beside(collector, x, y, where=where), mean_beside(collector, y, x, where=where)
+    both = collector.product(one.of.axis, other.of.axis, where).real.column()
     means = call("multiply", one.offset, other.offset)
-    found = call("subtract", call("divide", both, one.rows), means)
+    product = call("subtract", call("divide", both, one.rows), means)
     most = one.of.axis.width * one.of.axis.step * other.of.axis.width * other.of.axis.step / 4
-    bounded = between(found, number(-most), number(most))
+    bounded = between(product, number(-most), number(most))
     return null_unless(call("is_not_null", both), bounded), one.count

@@ -27,10 +27,10 @@ NOTE = (
 def with_nonnegative(stages: Sequence[NoisyStage], ids: Ids) -> tuple[NoisyStage, ...]:
     """Each stage, its outputs that are plain counts read from what is made of them. AVG, VAR and ratios that the engine
     itself makes of a count keep the noisy one: their bias would be new, and nothing in them is negative by itself."""
-    found = tuple(_with_nonnegative(stage, stages, ids) for stage in stages)
-    for stage in found:
-        _check_chain(stage, found)
-    return found
+    shown = tuple(_with_nonnegative(stage, stages, ids) for stage in stages)
+    for stage in shown:
+        _check_chain(stage, shown)
+    return shown
 
 
 def _with_nonnegative(stage: NoisyStage, stages: Sequence[NoisyStage], ids: Ids) -> NoisyStage:
@@ -58,7 +58,7 @@ def _with_nonnegative(stage: NoisyStage, stages: Sequence[NoisyStage], ids: Ids)
 
 def _counts(stage: NoisyStage) -> Mapping[int, tuple[int, Field]]:
     """Of each answer that is a count its measurement's position, and the field."""
-    found: dict[int, tuple[int, Field]] = {}
+    counts: dict[int, tuple[int, Field]] = {}
     for j, noised in enumerate(stage.noised):
         match noised.measurement:
             case RowTotal(piece=One(), answer=answer) | UnitTotal(piece=One(), answer=answer):
@@ -69,8 +69,8 @@ def _counts(stage: NoisyStage) -> Mapping[int, tuple[int, Field]]:
                 field = count.whole
             case _:
                 continue
-        found[field.id] = j, field
-    return found
+        counts[field.id] = j, field
+    return counts
 
 
 def adds_up(one: Measurement) -> bool:

@@ -37,37 +37,37 @@ SHARE = Fraction(1, 20)  # of ε, for all that are asked
 def limits_to_ask(stages: Sequence[Stage], drawn: Container[Part]) -> Mapping[int, tuple[Chosen, ...]]:
     """Of each stage the limits by which somebody may count less. Grouping sets have one limit: it is asked of the first of
     them in which it limits anything."""
-    found: dict[int, tuple[Chosen, ...]] = {}
+    limits: dict[int, tuple[Chosen, ...]] = {}
     asked: set[tuple[int, Chosen]] = set()
     for i, stage in enumerate(stages):
         family = i if stage.level is None else stage.level.family
         own = tuple(of for of in _limits(i, stage, drawn) if (family, of) not in asked)
         asked |= {(family, of) for of in own}
         if own:
-            found[i] = own
-    if not found:
+            limits[i] = own
+    if not limits:
         raise Refused(
             "over_limit counts the units over a contribution limit, and no limit applies here",
             code=119,
             why="Each unit has one row, or is counted once.",
             fix="Leave over_limit out.",
         )
-    return found
+    return limits
 
 
 def _limits(i: int, stage: Stage, drawn: Container[Part]) -> tuple[Chosen, ...]:
     if stage.source.single:
         return ()
-    found: dict[Chosen, None] = {}
+    limits: dict[Chosen, None] = {}
     for j, one in enumerate(stage.measurements):
         per = limited_by(one)
         if Part(i, j) not in drawn or isinstance(one, DistinctCount):
             continue
         if per == "values":
-            found[j] = None
+            limits[j] = None
         elif per == "rows" or (per == "groups" and _may_be_in_more_groups(stage)):
-            found[per] = None
-    return tuple(found)
+            limits[per] = None
+    return tuple(limits)
 
 
 def _may_be_in_more_groups(stage: Stage) -> bool:

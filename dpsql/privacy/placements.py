@@ -106,9 +106,9 @@ def worst_width(expr: Expr, noised: Mapping[int, Noised], rows: float, level: fl
     worst: float | None = None
     for placement in placements(noised):
         values = {j: placement.answers(rows, j, each.measurement) for j, each in noised.items()}
-        found = Estimating(answered(noised, values), level).of(expr)
-        if found is None and all(placement.holds.values()):
+        estimate = Estimating(answered(noised, values), level).of(expr)
+        if estimate is None and all(placement.holds.values()):
             return None
-        if found is not None:
-            worst = max(found.width(level), worst or 0.0)
+        if estimate is not None:
+            worst = max(estimate.width(level), worst or 0.0)
     return worst if worst is not None and math.isfinite(worst) else None

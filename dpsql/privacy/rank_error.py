@@ -71,19 +71,19 @@ def widest(fractions: Sequence[Fraction]) -> Fraction:
     max(a, 1 − a) + (1 − a)·x + a·y. Proof: the ends hold the ranks R and R′, and the target is R + a·(R′ − R) = (1 − a)·R +
     a·R′, off by a convex combination of theirs; its own choice adds its own error. The first and last end are exact.
     """
-    found = Fraction(0)
+    worst = Fraction(0)
 
     def among(first: int, last: int, start: Fraction, end: Fraction, below: Fraction, above: Fraction) -> None:
-        nonlocal found
+        nonlocal worst
         if first > last:
             return
         middle = (first + last) // 2
         part = (fractions[middle] - start) / (end - start) if end > start else Fraction(1, 2)
         part = min(max(part, Fraction(0)), Fraction(1)).limit_denominator(FRACTION_LIMIT)
         off = max(part, 1 - part) + (1 - part) * below + part * above
-        found = max(found, off)
+        worst = max(worst, off)
         among(first, middle - 1, start, fractions[middle], below, off)
         among(middle + 1, last, fractions[middle], end, off, above)
 
     among(0, len(fractions) - 1, Fraction(0), Fraction(1), Fraction(0), Fraction(0))
-    return found
+    return worst

@@ -63,25 +63,25 @@ class Wanted:
 
 def wanted(stages: Sequence[Stage], final: Node) -> dict[Part, Wanted]:
     """The totals whose cumulative sums the statement asks for, each in one order: the first one's."""
-    found: dict[Part, Cumulative] = {}
+    cumulative: dict[Part, Cumulative] = {}
     columns = list(cumulative_columns(stages, final))
     for each in columns:
-        found.setdefault(Part(each.stage, each.position), each)
-    if not found:
+        cumulative.setdefault(Part(each.stage, each.position), each)
+    if not cumulative:
         return {}
-    ours = {each.column for each in columns if found[Part(each.stage, each.position)].order == each.order}
-    made = lineage(stages, list(found), _without(final, ours))
+    ours = {each.column for each in columns if cumulative[Part(each.stage, each.position)].order == each.order}
+    made = lineage(stages, list(cumulative), _without(final, ours))
     shown = frozenset(part for f in final.fields for part in made[f.id])
-    return {part: Wanted(each, part in shown) for part, each in found.items()}
+    return {part: Wanted(each, part in shown) for part, each in cumulative.items()}
 
 
 def cumulative_columns(stages: Sequence[Stage], final: Node) -> Iterator[Cumulative]:
     for node in walk(final):
         if isinstance(node, Window):
             for f, call in zip(node.call_fields, node.calls, strict=True):
-                found = _cumulative(f, call, node.input, stages)
-                if found is not None:
-                    yield found
+                cumulative = _cumulative(f, call, node.input, stages)
+                if cumulative is not None:
+                    yield cumulative
 
 
 def _without(node: Node, columns: set[int]) -> Node:
@@ -134,9 +134,11 @@ def _cumulative(f: Field, call: WindowCall, below: Node, stages: Sequence[Stage]
             return None
         order.append((i, places))
     lengths = tuple(len(key.values or ()) for key in stage.keys)
-    found = Cumulative(f.id, stage.number, position, lengths, tuple(order))
-    fits = 1 < found.count <= MOST and stage.combinations <= CELLS and stage.combinations * found.count <= WORK
-    return found if fits else None
+    cumulative = Cumulative(f.id, stage.number, position, lengths, tuple(order))
+    fits = (
+        1 < cumulative.count <= MOST and stage.combinations <= CELLS and stage.combinations * cumulative.count <= WORK
+    )
+    return cumulative if fits else None
 
 
 def _from_the_start(frame: Frame | None) -> bool:
@@ -179,10 +181,10 @@ def _places(stage: Stage, i: int, *, descending: bool, nulls_first: bool) -> tup
     values = {place: value for place, value in enumerate(key.values) if value is not None}
     missing = [place for place, value in enumerate(key.values) if value is None]
     texts = key.field.type.kind is Kind.TEXT
-    found = sorted(
+    present = sorted(
         values, key=lambda place: str(values[place]).encode() if texts else values[place], reverse=descending
     )
-    return tuple([*missing, *found] if nulls_first else [*found, *missing])
+    return tuple([*missing, *present] if nulls_first else [*present, *missing])
 
 
 # --- how they are measured --------------------------------------------------------------------------------------------
@@ -191,7 +193,7 @@ def _places(stage: Stage, i: int, *, descending: bool, nulls_first: bool) -> tup
 def strategies(stages: Sequence[Stage], asked: Mapping[Part, Wanted], way: Additive) -> dict[Part, Running]:
     """Of each total the strategy with the least error, where that is less than the plain totals'. Both errors have the same
     factor, noise that a unit within 1 would need, so which is less depends on neither ε nor δ."""
-    found: dict[Part, Running] = {}
+    running: dict[Part, Running] = {}
     for part, each in asked.items():
         count = each.cumulative.count
         tried: list[Strategy] = [Toeplitz(count)] if way == "gaussian" else list(trees(count))
@@ -201,8 +203,8 @@ def strategies(stages: Sequence[Stage], asked: Mapping[Part, Wanted], way: Addit
             if error < plain:
                 plain, best = error, strategy
         if best is not None:
-            found[part] = each.cumulative.running(best)
-    return found
+            running[part] = each.cumulative.running(best)
+    return running
 
 
 def _plain_log_error(stage: Stage, part: Part, asked: Wanted, way: Additive) -> float:
@@ -287,11 +289,11 @@ class Measured:
 
 def measured_windows(stages: Sequence[NoisyStage], final: Node) -> dict[int, Measured]:
     """The window columns that sum a total in the order in which it is measured."""
-    found: dict[int, Measured] = {}
+    by_column: dict[int, Measured] = {}
     if all(noised.running is None for stage in stages for noised in stage.noised):
-        return found
+        return by_column
     for each in cumulative_columns(stages, final):
         noised = stages[each.stage].noised[each.position]
         if noised.running is not None and noised.running.order == each.order:
-            found[each.column] = Measured(noised, each.stage)
-    return found
+            by_column[each.column] = Measured(noised, each.stage)
+    return by_column

@@ -24,12 +24,12 @@ def _with_prices(
     i: int, stage: NoisyStage, shares: Mapping[tuple[int, int], Fraction], accounting: Accounting
 ) -> NoisyStage:
     """Without the candidates whose noise would not fit the sampler."""
-    found: list[LimitChoice] = []
+    choices: list[LimitChoice] = []
     for n, choice in enumerate(stage.choices):
         if (i, n) in shares:
             choice = priced(stage, choice, shares[i, n], stage.noised, accounting)
-        found.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))
-    return dataclasses.replace(stage, choices=tuple(found))
+        choices.append(dataclasses.replace(choice, candidates=_fitting(stage, choice)))
+    return dataclasses.replace(stage, choices=tuple(choices))
 
 
 def _fitting(stage: NoisyStage, choice: LimitChoice) -> tuple[int, ...]:

@@ -64,8 +64,10 @@ def split(
             named[part].append(name)
     weights = {part: weights[part] if named[part] else Fraction(1) for part in parts}
     total = sum(weights.values(), Fraction(0))
-    found = {part: weight / total for part, weight in weights.items()}
-    return found, tuple(Share(name=_name(stages, part), columns=tuple(named[part]), part=found[part]) for part in parts)
+    shares = {part: weight / total for part, weight in weights.items()}
+    return shares, tuple(
+        Share(name=_name(stages, part), columns=tuple(named[part]), part=shares[part]) for part in parts
+    )
 
 
 def lineage(stages: Sequence[Stage], parts: Iterable[Part], node: Node) -> Mapping[int, Made]:

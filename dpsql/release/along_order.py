@@ -51,9 +51,9 @@ def in_order(groups: npt.NDArray[Any], running: Running) -> npt.NDArray[Any]:
 
 
 def in_groups(ordered: Integers, running: Running) -> Integers:
-    found = np.zeros(math.prod(running.lengths), dtype=np.int64)
-    found[_places(running).reshape(-1)] = ordered.reshape(-1)
-    return found
+    by_cell = np.zeros(math.prod(running.lengths), dtype=np.int64)
+    by_cell[_places(running).reshape(-1)] = ordered.reshape(-1)
+    return by_cell
 
 
 def _places(running: Running) -> Integers:

@@ -83,14 +83,14 @@ def _ends(votes: Integers, ends: Ends, draw: Draw, by: Chooser, epsilon: Fractio
     Lemma: both together are ε-DP. Proof: a unit votes on one side only, so the other side's choice does not see it; on its
     own side it raises some first numbers of units above the limits by one (privacy/auto.scores, whose lemma is the rest).
     """
-    found: list[int] = []
+    chosen: list[int] = []
     places = len(ends.limits) + 1
     for side in (votes[places:], votes[:places]):
         above = [int(side[i + 1 :].sum()) // draw.reach for i in range(places - 1)]
         scored = np.array([ladder_scores(above, epsilon)], dtype=np.int64)
         at = order_statistics.choose_most(scored, 1, by=by, epsilon=epsilon, sensitivity=1)
-        found.append(ends.limits[int(at[0, 0])])
-    return -found[0], found[1]
+        chosen.append(ends.limits[int(at[0, 0])])
+    return -chosen[0], chosen[1]
 
 
 def chooser(draw: Draw) -> Chooser:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from dpsql.errors import LedgerError
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 VERSION = 1
 
 
-def encode(noisies: tuple[Noisy, ...]) -> bytes:
+def encode(released: tuple[ReleasedRows, ...]) -> bytes:
     stages = [
         {
             "stage": n.stage,
@@ -24,7 +24,7 @@ def encode(noisies: tuple[Noisy, ...]) -> bytes:
             "chosen": list(n.chosen),
             "over": [list(pair) for pair in n.over],
         }
-        for n in noisies
+        for n in released
     ]
     text = json.dumps({"version": VERSION, "stages": stages}, ensure_ascii=True)
     return zlib.compress(text.encode("ascii"), 1)
@@ -41,20 +41,20 @@ def _column(values: Any) -> dict[str, object]:
     return column
 
 
-def decode(rows: bytes) -> tuple[Noisy, ...]:
+def decode(rows: bytes) -> tuple[ReleasedRows, ...]:
     try:
-        found = json.loads(zlib.decompress(rows))
-        if found["version"] != VERSION:
+        payload = json.loads(zlib.decompress(rows))
+        if payload["version"] != VERSION:
             raise ValueError("another version")
         return tuple(
-            Noisy(
+            ReleasedRows(
                 stage=s["stage"],
                 rows=s["rows"],
                 columns={k: _values(c) for k, c in s["columns"].items()},
                 chosen=tuple(s.get("chosen", ())),
                 over=tuple((below, above) for below, above in s.get("over", ())),
             )
-            for s in found["stages"]
+            for s in payload["stages"]
         )
     except (ValueError, KeyError, TypeError, zlib.error):
         raise LedgerError(

@@ -18,32 +18,32 @@ from dpsql.plan.balls import WEIGHT_BITS
 from dpsql.plan.measurements import RowMoments
 from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.levels import Family, families, is_consistent
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 Reals = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def consistent(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
+def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
     """One family of grouping sets, the same with consistent counts and sums on the levels whose keys are all public.
 
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
     """
-    found = list(released)
+    adjusted = list(released)
     for own in families(stages):
         family, leaves = [stages[i] for i in own.at], stages[own.leaves]
         for j, noised in enumerate(leaves.noised):
             if not is_consistent(stages, own, j):
                 continue
-            parts = [_leaves(leaves, family, [found[i] for i in own.at], j, k) for k in range(len(noised.draws))]
+            parts = [_leaves(leaves, family, [adjusted[i] for i in own.at], j, k) for k in range(len(noised.draws))]
             units = [unit for _, unit in parts]
             cells = _with_whole_counts(noised, [values for values, _ in parts], units)
             for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
                 for i, stage in zip(own.at, family, strict=True):
                     column = _level(leaves, stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
-                    found[i] = dataclasses.replace(found[i], columns={**found[i].columns, f"m{j}_{k}": column})
+                    adjusted[i] = dataclasses.replace(adjusted[i], columns={**adjusted[i].columns, f"m{j}_{k}": column})
     _nothing_is_left(stages)
-    return found
+    return adjusted
 
 
 def _nothing_is_left(stages: Sequence[NoisyStage]) -> None:
@@ -65,7 +65,7 @@ def _keys(stage: NoisyStage) -> frozenset[int]:
 
 
 def _leaves(
-    leaves: NoisyStage, family: list[NoisyStage], released: list[Noisy], j: int, k: int
+    leaves: NoisyStage, family: list[NoisyStage], released: list[ReleasedRows], j: int, k: int
 ) -> tuple[Integers, int]:
     """Total k of the leaves by least squares over all levels, rounded to 2^unit: to whole pieces, or where a level's noise
     grid is coarser, to that."""
@@ -92,8 +92,8 @@ def rounded(cells: Reals) -> Integers:
     """
     whole = np.rint(cells)
     carried = np.rint(np.cumsum(cells.reshape(-1) - whole.reshape(-1)))
-    found: Integers = (whole.reshape(-1) + np.diff(carried, prepend=0.0)).astype(np.int64).reshape(cells.shape)
-    return found
+    whole_cells: Integers = (whole.reshape(-1) + np.diff(carried, prepend=0.0)).astype(np.int64).reshape(cells.shape)
+    return whole_cells
 
 
 def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) -> list[Integers]:
@@ -159,12 +159,12 @@ def least_squares(
     spread = np.zeros(shape)
     for level, weight in zip(levels, weights, strict=True):
         spread = spread + weight * level
-    found = np.zeros(shape)
+    estimate = np.zeros(shape)
     for count in range(len(shape) + 1):
         for along in itertools.combinations(range(len(shape)), count):
             eigenvalue = sum(w * size for w, size, own in zip(weights, sizes, kept, strict=True) if set(along) <= own)
-            found = found + _part(spread, frozenset(along)) / eigenvalue
-    return found
+            estimate = estimate + _part(spread, frozenset(along)) / eigenvalue
+    return estimate
 
 
 def _part(values: Reals, along: frozenset[int]) -> Reals:

@@ -55,7 +55,7 @@ def answers_of(exact: Exact) -> tuple[tuple[Question, Mapping[str, Array]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noisy:
+class ReleasedRows:
     """Released rows: `k<i>` keys (int64, or text as objects; masked where NULL may be) and `m<j>_<i>` noisy integers.
 
     chosen: the limits that the data chose, one for each choice of the stage: released numbers like the others. over: how
@@ -81,13 +81,13 @@ def released_round(exact: Exact, stage: NoisyStage, round_: int) -> Mapping[str,
 def ready_with_keys(rounds: Sequence[Mapping[str, Array]], stage: NoisyStage) -> Ready:
     """The stage with the keys of all rounds, in key order; at most 2^20, of the earlier rounds first. Its groups are public
     from here on."""
-    found = rounds[0] if len(rounds) == 1 else _merged(rounds, stage)
-    return _listed(found, stage, np.arange(len(next(iter(found.values()))), dtype=np.int64))
+    keys = rounds[0] if len(rounds) == 1 else _merged(rounds, stage)
+    return _listed(keys, stage, np.arange(len(next(iter(keys.values()))), dtype=np.int64))
 
 
 def _merged(rounds: Sequence[Mapping[str, Array]], stage: NoisyStage) -> Mapping[str, Array]:
     names = list(rounds[0])
-    rows = [row for found in rounds for row in zip(*(np.ma.asarray(found[n]).tolist() for n in names), strict=True)]
+    rows = [row for keys in rounds for row in zip(*(np.ma.asarray(keys[n]).tolist() for n in names), strict=True)]
     rows = sorted(rows[:SELECTED_LIMIT], key=lambda row: _key_order(dict(zip(names, row, strict=True)), stage))
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return {name: _column(values, rounds[0][name]) for name, values in zip(names, columns, strict=True)}
@@ -95,16 +95,16 @@ def _merged(rounds: Sequence[Mapping[str, Array]], stage: NoisyStage) -> Mapping
 
 def _key_order(row: Mapping[str, Any], stage: NoisyStage) -> tuple[object, ...]:
     """As render.keys.key_order: public keys in their order, others ascending, NULL last."""
-    found: list[object] = []
+    order: list[object] = []
     stride = stage.combinations
     for i, key in enumerate(stage.keys):
         if key.values is None:
             value = row[f"k{i}"]
-            found.append((value is None, value))
+            order.append((value is None, value))
         else:
             stride //= len(key.values)
-            found.append((row[GROUP.name] // stride) % len(key.values))
-    return tuple(found)
+            order.append((row[GROUP.name] // stride) % len(key.values))
+    return tuple(order)
 
 
 def _column(values: Sequence[Any], like: Array) -> Array:
@@ -123,9 +123,9 @@ def released_together(exact: Exact, stage: NoisyStage) -> tuple[Ready, Exact]:
     totals = tuple(
         c for j in question.answers for i in range(len(stage.noised[j].draws)) for c in [total(j, i, exact=False)]
     )
-    found = {GROUP.name: np.arange(len(kept), dtype=np.int64), **{c.name: columns[c.name][kept] for c in totals}}
+    columns_kept = {GROUP.name: np.arange(len(kept), dtype=np.int64), **{c.name: columns[c.name][kept] for c in totals}}
     asked = Question(sql=question.sql, columns=(GROUP, *totals), answers=question.answers)
-    return _listed(columns, stage, kept), Exact(((asked, found),))
+    return _listed(columns, stage, kept), Exact(((asked, columns_kept),))
 
 
 def _kept(columns: Mapping[str, Array], selection: Selection) -> Integers:
@@ -146,11 +146,11 @@ def all_keys_of(exact: Exact, stage: NoisyStage) -> Ready:
 def _listed(columns: Mapping[str, Array], stage: NoisyStage, kept: Integers) -> Ready:
     ordinals = _integers(columns[GROUP.name])[kept] if GROUP.name in columns else np.zeros(len(kept), dtype=np.int64)
     public = _public_keys(stage, ordinals)
-    found = {
+    listed = {
         f"k{i}": public[f"k{i}"] if key.values is not None else columns[f"k{i}"][kept]
         for i, key in enumerate(stage.keys)
     }
-    return Ready(stage=stage, groups=Listed(found, len(kept)))
+    return Ready(stage=stage, groups=Listed(listed, len(kept)))
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -158,29 +158,29 @@ def _listed(columns: Mapping[str, Array], stage: NoisyStage, kept: Integers) -> 
 
 def released_limits(exact: Exact, ready: Ready, earlier: Mapping[Chosen, int]) -> tuple[int, ...]:
     """For each choice of the stage the limit that is chosen; earlier: those of the stage that it takes them over from."""
-    found: list[int] = []
+    limits: list[int] = []
     answered = iter(answers_of(exact))
     for choice in ready.stage.choices:
         if choice.as_in is not None:
-            found.append(earlier[choice.of])
+            limits.append(earlier[choice.of])
             continue
         _, columns = next(answered)
         above = _above(_integers(columns[CANDIDATE.name]), _integers(columns[WEIGHT.name]), len(choice.candidates))
         scored = np.array([scores(choice, above, ready.count)], dtype=np.int64)
         at = choose_most(scored, 1, by=chooser(choice.draw), epsilon=choice.draw.epsilon, sensitivity=choice.draw.reach)
-        found.append(choice.candidates[int(at[0, 0])])
-    return tuple(found)
+        limits.append(choice.candidates[int(at[0, 0])])
+    return tuple(limits)
 
 
 def released_over(exact: Exact, stage: NoisyStage) -> tuple[tuple[int, int], ...]:
     """How many units are not over each limit that is asked about, and how many are, with noise on both."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for over, (_, columns) in zip(stage.over, answers_of(exact), strict=True):
         counts = np.zeros(2, dtype=np.int64)
         counts[_integers(columns[CANDIDATE.name])] = _integers(columns[WEIGHT.name])
         below, above = add_noise(counts, over.draw).tolist()
-        found.append((below, above))
-    return tuple(found)
+        pairs.append((below, above))
+    return tuple(pairs)
 
 
 def _above(first: Integers, units: Integers, candidates: int) -> list[int]:
@@ -194,7 +194,7 @@ def _above(first: Integers, units: Integers, candidates: int) -> list[int]:
 # --- measurements -----------------------------------------------------------------------------------------------------
 
 
-def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
+def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> ReleasedRows:
     """Add the plan's noise to the totals of every group, those without rows among them (zero before the noise).
 
     noiseless: the plan is one of dpsql.testing.exact, which shows the groups that occur.
@@ -212,34 +212,36 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> Noisy:
                 every = _top(_dense(answer, total(j, 0, exact=False), ready.count), one, stage.noised[j].draw)
     for j, noised in enumerate(stage.noised):
         one = noised.measurement
-        found = _answer_to(exact, j)
+        answered = _answer_to(exact, j)
         if isinstance(one, TopGroups):
             continue
-        if found is None:  # nothing moves it, or there is no group
+        if answered is None:  # nothing moves it, or there is no group
             columns |= {name: np.zeros(len(every), dtype=np.int64) for name in column_names(j, noised)}
         elif isinstance(one, Choice):
-            chosen = choose_all(cells(found), every, one, noised.draw)
+            chosen = choose_all(cells(answered), every, one, noised.draw)
             columns |= dict(zip(noised.columns(j, len(one.answers)), chosen, strict=True))
         elif isinstance(one, Histogram):
-            bins = _bins(found, every, one)
+            bins = _bins(answered, every, one)
             noisy = add_noise(bins.ravel(), noised.draw).reshape(bins.shape)
             columns |= {name: noisy[:, n] for n, name in enumerate(noised.columns(j, len(one.answers)))}
         elif noised.running is not None:
-            columns[f"m{j}_0"] = released_along(_dense(found, total(j, 0, exact=False), ready.count), noised, add_noise)
+            columns[f"m{j}_0"] = released_along(
+                _dense(answered, total(j, 0, exact=False), ready.count), noised, add_noise
+            )
         else:
             for i, draw in enumerate(noised.draws):
-                totals = _dense(found, total(j, i, exact=False), ready.count)[every]
+                totals = _dense(answered, total(j, i, exact=False), ready.count)[every]
                 columns[f"m{j}_{i}"] = add_noise(totals, draw)
-    return Noisy(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
+    return ReleasedRows(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
 
 
-def all_keys(stage: NoisyStage) -> Noisy:
+def all_keys(stage: NoisyStage) -> ReleasedRows:
     """A stage with public keys and nothing to draw: its keys, and zero for what cannot change, without the vault."""
     count = stage.combinations
     columns: dict[str, Array] = dict(_public_keys(stage, np.arange(count, dtype=np.int64)))
     for j, noised in enumerate(stage.noised):
         columns |= {name: np.zeros(count, dtype=np.int64) for name in column_names(j, noised)}
-    return Noisy(stage=stage.number, columns=columns, rows=count)
+    return ReleasedRows(stage=stage.number, columns=columns, rows=count)
 
 
 def _answer_to(exact: Exact, j: int) -> Mapping[str, Array] | None:
@@ -287,7 +289,7 @@ def _no_rows(one: Counted) -> Integers:
     return np.zeros((0, one.candidates.count), dtype=np.int64)
 
 
-def _without_noise(exact: Exact, ready: Ready) -> Noisy:
+def _without_noise(exact: Exact, ready: Ready) -> ReleasedRows:
     """Exact mode: the groups that occur (without keys, the one group), totals as text."""
     stage = ready.stage
     (_, occurring), *_ = answers_of(exact)
@@ -296,20 +298,20 @@ def _without_noise(exact: Exact, ready: Ready) -> Noisy:
         places = np.zeros(1, dtype=np.int64)
     released = _keys(ready, places)
     for j, noised in enumerate(stage.noised):
-        one, found = noised.measurement, _answer_to(exact, j)
+        one, answer = noised.measurement, _answer_to(exact, j)
         if isinstance(one, TopGroups):
             continue  # every group is shown, and the statement's own LIMIT is exact
-        assert found is not None
+        assert answer is not None
         if isinstance(one, Choice | Histogram):
-            answers = answer_exactly(cells(found), places, one)
+            answers = answer_exactly(cells(answer), places, one)
             released |= dict(zip(noised.columns(j, len(one.answers)), answers, strict=True))
             continue
-        by_group = {int(g): row for row, g in enumerate(_integers(found[GROUP.name]))}
+        by_group = {int(g): row for row, g in enumerate(_integers(answer[GROUP.name]))}
         for i in range(len(noised.draws)):
-            column = found[total(j, i, exact=True).name]
+            column = answer[total(j, i, exact=True).name]
             texts = [column[by_group[g]] if g in by_group else "0" for g in places.tolist()]
             released[f"m{j}_{i}"] = np.array([*texts, None], dtype=object)[:-1]
-    return Noisy(stage=stage.number, columns=released, rows=len(places))
+    return ReleasedRows(stage=stage.number, columns=released, rows=len(places))
 
 
 def add_noise(totals: Integers, draw: Draw) -> Integers:
@@ -343,11 +345,11 @@ def _public_keys(stage: NoisyStage, ordinals: Integers) -> dict[str, Array]:
     if stage.is_empty:
         nothing = np.zeros(0, dtype=np.int64)
         return {f"k{i}": transported((), key.field.type, nothing) for i, key in enumerate(stage.keys)}
-    found: dict[str, Array] = {}
+    columns: dict[str, Array] = {}
     stride = stage.combinations
     for i, key in enumerate(stage.keys):
         if key.values is None:
             continue
         stride //= len(key.values)
-        found[f"k{i}"] = transported(key.values, key.field.type, (ordinals // stride) % len(key.values))
-    return found
+        columns[f"k{i}"] = transported(key.values, key.field.type, (ordinals // stride) % len(key.values))
+    return columns

@@ -18,35 +18,37 @@ from dpsql.plan.answers import Answer, answers
 from dpsql.plan.render.finish import column_names
 from dpsql.plan.stages import GRID_LIMIT, NoisyStage, NonNegative
 from dpsql.privacy.nonnegative import adds_up
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 Integers = npt.NDArray[np.int64]
 LARGEST = 2**GRID_LIMIT  # rows: counts that noise took farther are held here
 
 
-def nonnegative(stages: Sequence[NoisyStage], released: Sequence[Noisy]) -> list[Noisy]:
+def nonnegative(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
     """The rows of these stages with the columns of their counts from 0 on; levels of one family from the top down.
 
     A level whose parent is here has, within each group of the parent, counts that add up to the parent's. So levels are
     consistent, whether their noisy counts were or not: by induction each is the exact sum of the next finer one's.
     """
-    found = {stage.number: rows for stage, rows in zip(stages, released, strict=True)}
+    by_stage = {stage.number: rows for stage, rows in zip(stages, released, strict=True)}
     for stage in sorted(stages, key=lambda stage: len(stage.keys)):  # parents first
         for one in stage.nonnegative:
-            shown = _shown(one, stage, stages, found)
-            rows = found[stage.number]
-            found[stage.number] = dataclasses.replace(rows, columns={**rows.columns, one.column: shown})
-    return [found[stage.number] for stage in stages]
+            shown = _shown(one, stage, stages, by_stage)
+            rows = by_stage[stage.number]
+            by_stage[stage.number] = dataclasses.replace(rows, columns={**rows.columns, one.column: shown})
+    return [by_stage[stage.number] for stage in stages]
 
 
-def _shown(one: NonNegative, stage: NoisyStage, stages: Sequence[NoisyStage], found: Mapping[int, Noisy]) -> Integers:
-    rows = found[stage.number]
+def _shown(
+    one: NonNegative, stage: NoisyStage, stages: Sequence[NoisyStage], by_stage: Mapping[int, ReleasedRows]
+) -> Integers:
+    rows = by_stage[stage.number]
     values, unit = _noisy_counts(one, stage, rows.columns, rows.rows)
     above = _parent(one, stage, stages)
     if above is None:
         parts: list[tuple[Sequence[int], int]] = [(range(rows.rows), _whole(sum(values), unit))]
     else:
-        totals = found[above.number].columns[one.column].tolist()
+        totals = by_stage[above.number].columns[one.column].tolist()
         parts = list(zip(_children(stage, above), totals, strict=True))
     shown = np.zeros(rows.rows, dtype=np.int64)
     for places, total in parts:
@@ -102,12 +104,12 @@ def nearest(values: Sequence[int], unit: int, total: int) -> list[int]:
         if k * value > so_far - total * unit:
             count, above = k, so_far - total * unit
     scaled = [max(0, count * value - above) for value in values]  # of count·unit
-    found = [each // (count * unit) for each in scaled]
-    missing = total - sum(found)
+    shares = [each // (count * unit) for each in scaled]
+    missing = total - sum(shares)
     order = sorted(range(len(values)), key=lambda i: (-(scaled[i] % (count * unit)), i))
     for i in order[:missing]:
-        found[i] += 1
-    return found
+        shares[i] += 1
+    return shares
 
 
 # --- levels -----------------------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ def _children(stage: NoisyStage, above: NoisyStage) -> list[list[int]]:
     parent = np.zeros(math.prod(lengths), dtype=np.int64)
     for number, key in zip(above.level.keys, above.keys, strict=True):
         parent = parent * len(key.values or ()) + at[stage.level.keys.index(number)]
-    found: list[list[int]] = [[] for _ in range(above.combinations)]
+    children: list[list[int]] = [[] for _ in range(above.combinations)]
     for place, group in enumerate(parent.tolist()):
-        found[group].append(place)
-    return found
+        children[group].append(place)
+    return children

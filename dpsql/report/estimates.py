@@ -79,9 +79,9 @@ class Made:
 def made(plan: ReleasePlan, position: int) -> tuple[Made, ...] | None:
     """A column of the result, once for each side of a UNION ALL; None where it is anything but an expression over noisy
     totals there."""
-    found = [_made(plan, side, position) for side in branches(plan.final)]
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(found) else None
+    sides = [_made(plan, side, position) for side in branches(plan.final)]
+    known = tuple(one for one in sides if one is not None)
+    return known if len(known) == len(sides) else None
 
 
 def _made(plan: ReleasePlan, side: Node, position: int) -> Made | None:
@@ -106,25 +106,25 @@ def _made(plan: ReleasePlan, side: Node, position: int) -> Made | None:
 
 def estimates(plan: ReleasePlan, rows_of: RowsOf) -> dict[str, Estimate]:
     """Of each column that has no half-width of its own."""
-    found: dict[str, Estimate] = {}
+    by_name: dict[str, Estimate] = {}
     for name, sides in _columns(plan).items():
         each = [_estimate(side, rows_of(side.stage, side.measurements)) for side in sides]
         known = [one for one in each if one is not None]
         if len(known) == len(each):
-            found[name] = max(known, key=lambda one: one.half_width)
-    return found
+            by_name[name] = max(known, key=lambda one: one.half_width)
+    return by_name
 
 
 def _columns(plan: ReleasePlan) -> dict[str, tuple[Made, ...]]:
     if plan.exact or not plan.stages:
         return {}
     plain, left_out = widths(plan, LEVEL), unnamed(plan)
-    found: dict[str, tuple[Made, ...]] = {}
+    by_name: dict[str, tuple[Made, ...]] = {}
     for position, f in enumerate(plan.final.fields):
         sides = None if f.name in plain or f.id in left_out else made(plan, position)
         if sides:
-            found[f.name] = sides
-    return found
+            by_name[f.name] = sides
+    return by_name
 
 
 def _estimate(side: Made, rows: Rows | None) -> Estimate | None:
@@ -148,13 +148,13 @@ def _close(one: float, other: float) -> bool:
 def all_widths(plan: ReleasePlan, level: Fraction, rows_of: RowsOf) -> dict[str, float]:
     """Half-widths of measurements, and estimates of what is made of them where the number of rows is known (or does not
     matter): what an accuracy may be asked of."""
-    found = widths(plan, level)
+    half_widths = widths(plan, level)
     for name, sides in _columns(plan).items():
         each = [_width(side, rows_of(side.stage, side.measurements), float(level)) for side in sides]
         known = [one for one in each if one is not None]
         if len(known) == len(each):
-            found[name] = max(known)
-    return found
+            half_widths[name] = max(known)
+    return half_widths
 
 
 def _width(side: Made, rows: Rows | None, level: float) -> float | None:

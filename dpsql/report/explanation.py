@@ -212,10 +212,10 @@ def _own(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
 
 def _between(one: Measurement) -> str | None:
     """The bounds that measured values are clipped to."""
-    found = axes(one)
-    if not found:
+    measured_axes = axes(one)
+    if not measured_axes:
         return None
-    axis = found[0]
+    axis = measured_axes[0]
     return bounds_text(axis.arg.type, Interval(axis.low * axis.step, axis.high * axis.step))
 
 
@@ -260,21 +260,21 @@ def _limits(stage: NoisyStage, unit: str) -> str:
         return f"Each {unit} has one row"
     if not measured:
         return "Group keys alone"
-    found: list[tuple[str, str]] = []
+    sentences: list[tuple[str, str]] = []
     by_rows = [m for m in measured if limited_by(m) == "rows"]
     if any(not isinstance(m, DistinctCount) for m in by_rows):
-        found.append(_rows(stage, who))
+        sentences.append(_rows(stage, who))
     if stage.keys and any(limited_by(m) == "groups" for m in measured):
-        found.append(_groups(limit, who))
+        sentences.append(_groups(limit, who))
     values = max((m.most for m in measured if isinstance(m, DistinctCount)), default=0)
     if values and "rows" in limit.auto:
-        found.append((f"how many different values of {who} count is left to the data{_over(stage)}", ""))
+        sentences.append((f"how many different values of {who} count is left to the data{_over(stage)}", ""))
     elif values:
         head = f"{_counted(values, 'different value')} of {who} {_verb('count', values)}{_over(stage)}"
-        found.append((head, "if there are more, some are drawn"))
-    if not found and any(limited_by(m) == "values" for m in measured):
-        found.append((f"what {who}'s values add up to is limited", ""))
-    (first, more), *others = found or [(f"{who} counts as one", "")]
+        sentences.append((head, "if there are more, some are drawn"))
+    if not sentences and any(limited_by(m) == "values" for m in measured):
+        sentences.append((f"what {who}'s values add up to is limited", ""))
+    (first, more), *others = sentences or [(f"{who} counts as one", "")]
     because = f"{limit.because}: {_pair(limit)}" if _is_pair(stage) else limit.because
     lines = [f"{first} ({because})" if because else first, more, *(text for pair in others for text in pair)]
     return f"Contribution limit: {'; '.join(line for line in lines if line)}"

@@ -43,15 +43,15 @@ def intervals(plan: ReleasePlan) -> dict[str, float]:
 
 def widths(plan: ReleasePlan, level: Fraction) -> dict[str, float]:
     """The same at any level."""
-    found: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     left_out = unnamed(plan)
     windows = measured_windows(plan.stages, plan.final)
     measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], level, windows)
     for f in plan.final.fields:
         width = None if f.id in left_out else _width(plan.final, f.id, measured)
         if width is not None:
-            found[f.name] = float(width)
-    return found
+            by_name[f.name] = float(width)
+    return by_name
 
 
 def _width(node: Node, id_: int, measured: Measurements) -> Fraction | None:
@@ -84,14 +84,18 @@ def _widest_side(node: SetOp, id_: int, measured: Measurements) -> Fraction | No
 
 def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Fraction | None:
     """Levels that are made consistent (dpsql/release/consistency.py) have the width of what their noise is then
-    (privacy/levels.py), and may be rounded farther."""
+    (privacy/levels.py), and may be rounded farther. Elsewhere a number that is rounded to whole units is at most half a unit
+    farther off: |round(x + noise) − x| ≤ |noise| + 1/2."""
     expr = next((e for f, e in stage.outputs if f.id == id_), None)
     bins = None if expr is None else bins_of(expr)
     shown = bins[1][0] if bins is not None else expr
-    found = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
-    if found is None or not isinstance(shown, Column):
+    column = measured.columns[stage.number].get(shown.id) if isinstance(shown, Column) else None
+    if column is None or not isinstance(shown, Column):
         return None
-    return found.noise(measured.level) + runs(stage, measured.plan.stages) * _rounded_to(stage, shown.id)
+    leaves = runs(stage, measured.plan.stages)
+    if not leaves:
+        return column.width(measured.level, shown.id)
+    return column.noise(measured.level) + leaves * _rounded_to(stage, shown.id)
 
 
 def _rounded_to(stage: NoisyStage, id_: int) -> Fraction:

@@ -168,8 +168,8 @@ class Intervals(Mapping[str, float]):
 
     def of_row(self, row: Iterable[object]) -> dict[str, float]:
         """The half-widths of one row of the result, its values as fetched."""
-        found = self._all()
-        return self._plain | dict(found.widest if found.rows is None else found.rows.get(row_key(row), {}))
+        intervals = self._all()
+        return self._plain | dict(intervals.widest if intervals.rows is None else intervals.rows.get(row_key(row), {}))
 
     def _all(self) -> Reckoned:
         with self._lock:

@@ -36,8 +36,8 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
 
 
 def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
-    found = () if m.position is None else axes(stage.measurements[m.position])
-    axis = found[0] if found else None
+    measured_axes = () if m.position is None else axes(stage.measurements[m.position])
+    axis = measured_axes[0] if measured_axes else None
     running = None if m.position is None else stage.noised[m.position].running
     return {
         "name": m.name,
@@ -93,27 +93,27 @@ def released_record(asked: ReleasePlan, run: ReleasePlan) -> str:
         for limit in limit_reports(stage)
         if limit.exactly is not None
     ]
-    answers = [found for stage in run.stages if (found := _answered(asked, stage)) is not None]
+    answers = [answer for stage in run.stages if (answer := _answered(asked, stage)) is not None]
     return json.dumps({"limits": limits, "answers": answers})
 
 
 def _answered(asked: ReleasePlan, stage: NoisyStage) -> dict[str, object] | None:
     """Enough to read the stored totals again, for whoever asks the same question (plan/questions.py)."""
-    found = questions(asked.stages[stage.number])
-    if found is None:
+    asked_of = questions(asked.stages[stage.number])
+    if asked_of is None:
         return None
     measured = [
         {
             "position": j,
-            "question": found.measured[j],
-            "rows": _counted(noised, found.rows[j]),
+            "question": asked_of.measured[j],
+            "rows": _counted(noised, asked_of.rows[j]),
             "form": noised.form,
             "draws": [[draw.mechanism, draw.shift, draw.scale, draw.parts] for draw in noised.draws],
         }
         for j, noised in enumerate(stage.noised)
         if not is_chosen(noised.measurement) and noised.running is None
     ]
-    return {"stage": stage.number, "question": found.of, "measured": measured}
+    return {"stage": stage.number, "question": asked_of.of, "measured": measured}
 
 
 def _counted(noised: Noised, question: str) -> dict[str, object] | None:
@@ -158,7 +158,7 @@ def _event(draw: Draw, *, one_number: bool) -> dict[str, object]:
     coarse grids it is not as good as on one number, either (accounting/pld.py)."""
     if draw.mechanism == "laplace" and not one_number:
         return {"mechanism": "pure", "epsilon": str(draw.epsilon)}
-    found: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
-    found |= {"parts": draw.parts} if draw.parts > 1 else {}
-    found |= {} if one_number else {"spread": True}
-    return found | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})
+    event: dict[str, object] = {"mechanism": draw.mechanism, "sensitivity": draw.reach, "scale": draw.scale}
+    event |= {"parts": draw.parts} if draw.parts > 1 else {}
+    event |= {} if one_number else {"spread": True}
+    return event | ({"epsilon": str(draw.epsilon)} if draw.mechanism == "laplace" else {})

@@ -84,10 +84,10 @@ def _may_be_null(table: TableSpec, catalog: Catalog) -> tuple[ColumnSpec, ...]:
     return tuple(column for column in table.columns if column.nullable and not _tells_whose(column, table, catalog))
 
 
-def shares(found: tuple[Step, ...], epsilon: Fraction) -> tuple[Fraction, ...]:
+def shares(steps: tuple[Step, ...], epsilon: Fraction) -> tuple[Fraction, ...]:
     """In millionths, so that they can be written; together at most epsilon."""
-    whole = sum(step.weight for step in found)
-    return tuple(Fraction(epsilon * step.weight * 10**6 // whole, 10**6) for step in found)
+    whole = sum(step.weight for step in steps)
+    return tuple(Fraction(epsilon * step.weight * 10**6 // whole, 10**6) for step in steps)
 
 
 def check_budget(session: Session, epsilon: Fraction) -> None:
@@ -121,8 +121,8 @@ def advice(session: Session, step: Step, epsilon: Fraction, ask: Any) -> Iterato
         case "bounds":
             assert step.column is not None
             choice = ladder_of(session, (table.name, step.column), epsilon)
-            found = choose_bounds(session, table.name, step.column, choice)
-            low, high = (_number(end) for end in found.ends())
+            interval = choose_bounds(session, table.name, step.column, choice)
+            low, high = (_number(end) for end in interval.ends())
             yield Advice(table.name, step.column, f"lower: {low}, upper: {high}", "few units have values beyond")
         case _:
             yield from _nulls(table, session.catalog, epsilon, ask)

@@ -42,8 +42,8 @@ def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, ye
     if not yes:
         click.confirm(f"Spend ε = {float(whole):g} of the budget on this?", abort=True)
     with connection_of(metadata, {"source": source}) as connection:
-        found = _found(connection, todo, parts, whole)
-    return _write(metadata, found, whole) if write else Exit.OK
+        proposals = _proposals(connection, todo, parts, whole)
+    return _write(metadata, proposals, whole) if write else Exit.OK
 
 
 def _described(step: Any) -> str:
@@ -58,7 +58,7 @@ def _described(step: Any) -> str:
             return f"{step.table}: what is NULL, or does not convert"
 
 
-def _found(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]:
+def _proposals(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]:
     """Each finding is told at once: it is paid for."""
     from dpsql.shell.advice import advice, check_budget
     from dpsql.shell.spinner import spinner
@@ -69,14 +69,14 @@ def _found(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]
         return cursor.fetchall(), cursor.privacy
 
     check_budget(connection._session, whole)
-    found: list[Any] = []
+    proposals: list[Any] = []
     for step, part in zip(todo, parts, strict=True):
         with spinner():
             new = list(advice(connection._session, step, part, ask))
         for one in new:
             print(_line(one), flush=True)
-        found += new
-    return found
+        proposals += new
+    return proposals
 
 
 def _line(one: Any) -> str:
@@ -84,13 +84,13 @@ def _line(one: Any) -> str:
     return f"{where}: {one.key}   # {one.text}" if one.key else f"{where}: {one.text}"
 
 
-def _write(metadata: str, found: list[Any], epsilon: Fraction) -> int:
+def _write(metadata: str, proposals: list[Any], epsilon: Fraction) -> int:
     from dpsql.metadata.load import load
     from dpsql.metadata.rewriting import Change, rewritten, says
 
     path = Path(metadata).resolve()
     note = f"chosen by dpsql advise, ε = {float(epsilon):g}"
-    changes = [Change(one.table, one.column, one.key, note) for one in found if one.key]
+    changes = [Change(one.table, one.column, one.key, note) for one in proposals if one.key]
     before = load(metadata)
     text, left = rewritten(path.read_text(encoding="utf-8"), changes)
     with tempfile.NamedTemporaryFile(

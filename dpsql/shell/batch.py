@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.shell.prompt_commands import Edit, run_own
+from dpsql.shell.prompt_commands import Edit, run_prompt_command
 from dpsql.shell.script import Item, items_of
 from dpsql.shell.shell import Shell
 from dpsql.shell.stderr import say
@@ -48,8 +48,8 @@ def run_item(shell: Shell, item: Item, *, from_file: bool = False) -> None:
     last, depth = shell.last_sql, shell.depth
     try:
         shell.depth += from_file
-        if item.own:
-            run_own(shell, item.text)
+        if item.command:
+            run_prompt_command(shell, item.text)
         else:
             shell.run(item.text)
     finally:

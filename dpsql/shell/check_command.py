@@ -50,11 +50,11 @@ def _compare(catalog: Any, source: tuple[str, ...]) -> int:
     from dpsql.shell.opening import source_of
 
     given = source_of([word for word in source if word != DECLARED])
-    found, unknown = drift(catalog, given), not_known(catalog, given)
-    for difference in found:
+    differences, unknown = drift(catalog, given), not_known(catalog, given)
+    for difference in differences:
         warn(difference.text)
-    broken = any(difference.breaks for difference in found)
-    if not found:
+    broken = any(difference.breaks for difference in differences)
+    if not differences:
         print("the sources have every column, with types that fit" if not unknown else "the sources have every column")
     for table, columns in unknown.items():
         example = columns[0]

@@ -16,7 +16,7 @@ from dpsql.help.topics import TOPICS
 from dpsql.plan.dialects.literals import text
 from dpsql.shell.describe import column_notes, plain
 from dpsql.shell.output import MODES
-from dpsql.shell.prompt_commands import BY_SPELLING, OWN
+from dpsql.shell.prompt_commands import BY_SPELLING, PROMPT_COMMANDS
 from dpsql.shell.shell import Shell
 from dpsql.sql.options import OPTIONS, SETTINGS
 
@@ -33,7 +33,7 @@ _SETTING = re.compile(r"^\s*SET\s+(?P<begun>\w*)$", re.I)
 _OPTION = re.compile(r"OPTIONS\s*\((?:[^()]*,)?\s*(?P<begun>\w*)$", re.I)
 _MEMBER = re.compile(r"(?P<table>\w+)\.(?P<begun>\w*)$")
 _ALIAS = re.compile(r"\b(?:FROM|JOIN|,)\s*(?P<table>\w+)(?:\s+(?:AS\s+)?(?P<alias>\w+))?", re.I)
-_OWN_LINE = re.compile(r"^\s*(?P<name>[\\.]\S*)(?:\s+(?P<begun>.*))?$", re.S)
+_COMMAND_LINE = re.compile(r"^\s*(?P<name>[\\.]\S*)(?:\s+(?P<begun>.*))?$", re.S)
 _CALL = re.compile(r"\b[A-Za-z]\w*\(")
 _WORD = re.compile(r"\w*$")
 
@@ -53,42 +53,42 @@ class CatalogCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        own = _OWN_LINE.match(before)
-        if own is not None and "\n" not in before:
-            yield from self._own(own["name"], own["begun"], complete_event)
+        command = _COMMAND_LINE.match(before)
+        if command is not None and "\n" not in before:
+            yield from self._command(command["name"], command["begun"], complete_event)
             return
         begun, offers = self._offers(before, document.text)
         yield from completions(begun, offers)
 
-    def _own(self, name: str, begun: str | None, event: CompleteEvent) -> Iterator[Completion]:
-        found = BY_SPELLING.get(name)
+    def _command(self, name: str, begun: str | None, event: CompleteEvent) -> Iterator[Completion]:
+        command = BY_SPELLING.get(name)
         if begun is None:
-            yield from completions(name, (Offer(spelling, o.doc) for o in OWN for spelling in o.names))
-        elif found is not None and "FILE" in found.takes:
+            yield from completions(name, (Offer(spelling, o.doc) for o in PROMPT_COMMANDS for spelling in o.names))
+        elif command is not None and "FILE" in command.takes:
             if self._shell.restricted:
                 return
             yield from self._paths.get_completions(Document(begun), event)
-        elif found is not None:
+        elif command is not None:
             offers: dict[str, Iterable[Offer]] = {
                 "[MODE]": (Offer(mode.name, mode.doc) for mode in MODES),
                 "[TOPIC]": (Offer(name, title) for name, title in TOPICS.items()),
                 "[TABLE]": self._tables(),
             }
-            yield from completions(begun, offers.get(found.takes, ()))
+            yield from completions(begun, offers.get(command.takes, ()))
 
     def _offers(self, before: str, whole: str) -> tuple[str, Iterable[Offer]]:
-        if found := _KEY.search(before):
-            return found["begun"], self._keys(found["column"])
+        if match := _KEY.search(before):
+            return match["begun"], self._keys(match["column"])
         if before.count("'") % 2:
             return "", ()
-        if found := _SETTING.search(before):
-            return found["begun"], (Offer(s.name, s.takes) for s in SETTINGS.values())
-        if found := _OPTION.search(before):
-            return found["begun"], (Offer(s.name, s.takes) for s in OPTIONS.values())
-        if found := _TABLE.search(before):
-            return found["begun"], self._tables()
-        if (found := _MEMBER.search(before)) and (table := self._named(found["table"], whole)):
-            return found["begun"], _columns(table)
+        if match := _SETTING.search(before):
+            return match["begun"], (Offer(s.name, s.takes) for s in SETTINGS.values())
+        if match := _OPTION.search(before):
+            return match["begun"], (Offer(s.name, s.takes) for s in OPTIONS.values())
+        if match := _TABLE.search(before):
+            return match["begun"], self._tables()
+        if (match := _MEMBER.search(before)) and (table := self._named(match["table"], whole)):
+            return match["begun"], _columns(table)
         begun = _WORD.search(before)
         return "" if begun is None else begun[0], self._anything(whole)
 

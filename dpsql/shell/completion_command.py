@@ -22,7 +22,7 @@ def completion(shell: str) -> int:
 
     from dpsql.shell.commands import root
 
-    found = get_completion_class(shell)
-    assert found is not None
-    print(found(root, {}, "dpsql", "_DPSQL_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    print(completion_class(root, {}, "dpsql", "_DPSQL_COMPLETE").source())
     return Exit.OK

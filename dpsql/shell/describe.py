@@ -85,10 +85,10 @@ def functions(word: str = "") -> str:
     from dpsql.functions import FUNCTIONS
 
     listed = [(a.signature, a.doc) for a in AGGREGATES] + [(f.signature, f.doc) for f in FUNCTIONS.values()]
-    found = [(s, d) for s, d in listed if word.lower() in f"{s} {d}".lower()]
-    width = min(40, max((len(signature) for signature, _ in found), default=0))
-    if not found:
+    matching = [(s, d) for s, d in listed if word.lower() in f"{s} {d}".lower()]
+    width = min(40, max((len(signature) for signature, _ in matching), default=0))
+    if not matching:
         raise InterfaceError(
             f'nothing has "{word[:40]}" in it', code=625, fix="`.functions` alone lists every function and aggregate."
         )
-    return "\n".join(f"{signature.ljust(width)}  {doc}" for signature, doc in found)
+    return "\n".join(f"{signature.ljust(width)}  {doc}" for signature, doc in matching)

@@ -49,27 +49,27 @@ def drift(catalog: Catalog, source: object = None) -> list[Difference]:
 
 def not_known(catalog: Catalog, source: object = None) -> dict[str, list[str]]:
     """The columns of CSVs that are declared as more than text, by table: only their cells could say whether they convert."""
-    found: dict[str, list[str]] = {}
+    by_table: dict[str, list[str]] = {}
     for name, opened in sources_of(catalog, source).items():
         table = catalog.table(name)
         if table is not None and isinstance(opened, Files) and opened.kind == "csv":
             columns = [column.name for column in table.columns if column.type.kind is not Kind.TEXT]
-            found |= {table.name: columns} if columns else {}
-    return found
+            by_table |= {table.name: columns} if columns else {}
+    return by_table
 
 
 def _of_table(table: TableSpec, there: dict[str, Column]) -> Iterator[Difference]:
     for column in table.columns:
-        found = there.get(fold(column.name))
-        if found is None:
+        column_there = there.get(fold(column.name))
+        if column_there is None:
             yield Difference(text=f'{table.name}: the source has no column "{column.name}"', breaks=True)
-        elif found.type.startswith("PARQUET "):
-            what = found.type.removeprefix("PARQUET ").lower()
+        elif column_there.type.startswith("PARQUET "):
+            what = column_there.type.removeprefix("PARQUET ").lower()
             text = f'{table.name}: "{column.name}" holds {what} in Parquet, which is refused; `dpsql help errors`, 307'
             yield Difference(text=text, breaks=True)
-        elif not _fits(column, found.type, is_csv=_is_csv(table)):
+        elif not _fits(column, column_there.type, is_csv=_is_csv(table)):
             yield Difference(
-                text=f'{table.name}: "{column.name}" is {column.type} here and {found.type} in the source: '
+                text=f'{table.name}: "{column.name}" is {column.type} here and {column_there.type} in the source: '
                 "what does not convert is NULL"
             )
     declared = {fold(column.name) for column in table.columns}

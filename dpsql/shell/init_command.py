@@ -63,17 +63,17 @@ def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[t
     from dpsql.engine import sources
     from dpsql.engine.vault import Vault
 
-    found: sources.Source
+    declared: sources.Source
     if source.suffix in DATABASE_ENDINGS and table is not None:
         schema, _, name = table.rpartition(".")
-        found = sources.Database(path=source, schema=schema or "main", table=name)
+        declared = sources.Database(path=source, schema=schema or "main", table=name)
     elif source.name.lower().endswith(CSV_ENDINGS):
         usual = "\t" if source.suffix == ".tsv" else ","
-        found = sources.Files(paths=(source,), kind="csv", delimiter=delimiter or usual)
+        declared = sources.Files(paths=(source,), kind="csv", delimiter=delimiter or usual)
     else:
-        found = sources.Files(paths=(source,), kind="parquet")
+        declared = sources.Files(paths=(source,), kind="parquet")
     name = name_of(source)
-    with Vault.open({name: found}) as vault:
+    with Vault.open({name: declared}) as vault:
         return [(column.name, column.type) for column in vault.columns(name)]
 
 
@@ -86,8 +86,8 @@ def inside(source: Path) -> Path:
 
 def name_of(source: Path) -> str:
     """The table's name: the file's, or of a glob that of its folder."""
-    found = source.absolute()
-    return (found.parent.name if set(found.name) & set("*?[") else found.stem) or "t"
+    path = source.absolute()
+    return (path.parent.name if set(path.name) & set("*?[") else path.stem) or "t"
 
 
 def only_table(source: Path) -> str:

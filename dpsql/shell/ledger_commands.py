@@ -73,11 +73,11 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
     from dpsql.accounting import spending
 
     with ledger_of(place, begin=True) as ledger:
-        found = spending.report(ledger, tight_delta=_exact(tight))
+        spent = spending.report(ledger, tight_delta=_exact(tight))
     if form == "json":
-        _put(json.dumps(found.to_dict(), indent=1, ensure_ascii=False), output, place)
+        _put(json.dumps(spent.to_dict(), indent=1, ensure_ascii=False), output, place)
         return Exit.OK
-    zcdp = found.accounting == "zcdp"
+    zcdp = spent.accounting == "zcdp"
     rows = [
         (
             s.analyst,
@@ -90,13 +90,13 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
             float(s.cost.delta),
             *((float(s.cost.rho),) if zcdp else ()),
         )
-        for s in found.plans
+        for s in spent.plans
     ]
     amounts = ("epsilon", "delta", "rho") if zcdp else ("epsilon", "delta")
     names = ("analyst", "plan", "tables", "measured", "charges", "released", *amounts)
     _write(names, rows, mode, output, place)
-    if found.tight is not None:
-        say(f"tight total: ε = {found.tight.epsilon:.6g}, δ = {found.tight.delta:.6g}; {found.tight.label}")
+    if spent.tight is not None:
+        say(f"tight total: ε = {spent.tight.epsilon:.6g}, δ = {spent.tight.delta:.6g}; {spent.tight.label}")
     return Exit.OK
 
 
@@ -169,15 +169,15 @@ def releases(place: str, analyst: str | None, form: str | None, mode: str | None
     from dpsql.accounting.spending import published
 
     with ledger_of(place) as ledger:
-        found = published(ledger, analyst)
+        publication = published(ledger, analyst)
     if form == "markdown":
-        _put(table.as_markdown(found).removesuffix("\n"), output, place)
+        _put(table.as_markdown(publication).removesuffix("\n"), output, place)
     elif form == "json":
-        _put(json.dumps(table.as_json(found), indent=1, ensure_ascii=False), output, place)
+        _put(json.dumps(table.as_json(publication), indent=1, ensure_ascii=False), output, place)
     else:
-        zcdp = found.account.accounting == "zcdp"
+        zcdp = publication.account.accounting == "zcdp"
         columns = tuple(name for name in RELEASE_COLUMNS if zcdp or name != "rho")
-        rows = [tuple(_release_row(one)[name] for name in columns) for one in found.releases]
+        rows = [tuple(_release_row(one)[name] for name in columns) for one in publication.releases]
         _write(columns, rows, mode, output, place)
     return Exit.OK
 

@@ -98,6 +98,6 @@ def ledger_path(place: str) -> Path:
     from dpsql.metadata.load import load
     from dpsql.sources.catalog_ledger import ledger_path_of
 
-    found = ledger_path_of(load(path))
-    assert found is not None  # a catalog with a file has a place for its ledger
-    return found
+    ledger = ledger_path_of(load(path))
+    assert ledger is not None  # a catalog with a file has a place for its ledger
+    return ledger

@@ -31,7 +31,7 @@ class Edit(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Own:
+class PromptCommand:
     """names: all spellings, the best known first. takes: what follows, for the help."""
 
     names: tuple[str, ...]
@@ -40,24 +40,24 @@ class Own:
     takes: str = ""
 
 
-def run_own(shell: Shell, line: str) -> None:
+def run_prompt_command(shell: Shell, line: str) -> None:
     """One line that begins with \\ or a dot (or is exit, quit or help)."""
     name, _, rest = line.strip().rstrip(";").partition(" ")
-    found = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower()) or _begun(name.lower())
-    if found is None:
+    command = BY_SPELLING.get(name) or BY_SPELLING.get(name.lower()) or _begun(name.lower())
+    if command is None:
         raise InterfaceError(
             f"there is no command {name[:40]}",
             code=620,
             why=did_you_mean(name, tuple(BY_SPELLING)).strip(),
             fix="`.help` lists the shell's commands.",
         )
-    found.run(shell, rest.strip())
+    command.run(shell, rest.strip())
 
 
-def _begun(name: str) -> Own | None:
+def _begun(name: str) -> PromptCommand | None:
     """.q is .quit, as in sqlite3 and duckdb: a beginning that only one command has."""
-    found = [own for own in OWN if any(spelling.startswith(name) for spelling in own.names)]
-    return found[0] if name.startswith(".") and len(name) > 1 and len(found) == 1 else None
+    commands = [command for command in PROMPT_COMMANDS if any(spelling.startswith(name) for spelling in command.names)]
+    return commands[0] if name.startswith(".") and len(name) > 1 and len(commands) == 1 else None
 
 
 def _tables(shell: Shell, argument: str) -> None:
@@ -177,29 +177,41 @@ def _unquoted(argument: str) -> str:
     return argument[1:-1] if len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "'\"" else argument
 
 
-OWN: tuple[Own, ...] = (
-    Own(names=(".tables", "\\dt"), doc="the tables of the metadata, and your own", run=_tables),
-    Own(names=("\\d",), takes="[TABLE]", doc="a table's columns, with bounds and keys", run=_describe),
-    Own(names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata declares", run=_schema),
-    Own(names=(".functions", "\\df"), takes="[WORD]", doc="functions and aggregates", run=_functions),
-    Own(names=(".budget", "\\b"), doc="what is spent and what is left", run=_budget),
-    Own(names=(".explain", "\\explain"), takes="[SQL]", doc="what a query would cost and do; free", run=_explain),
-    Own(names=(".privacy", "\\p"), doc="the privacy report of the last result", run=_privacy),
-    Own(names=(".mode", "\\m"), takes="[MODE]", doc=f"how results look: {', '.join(BY_NAME)}", run=_mode),
-    Own(names=("\\x", ".expanded"), takes="[on|off]", doc="one value a line", run=_expanded),
-    Own(names=(".output", "\\o"), takes="[FILE]", doc="results into a file; without one, back here", run=_output),
-    Own(names=(".read", "\\i"), takes="FILE", doc="run the statements of a file", run=_read),
-    Own(names=("\\e", ".edit"), takes="[SQL]", doc="the last statement in your editor, then at the prompt", run=_edit),
-    Own(names=("\\timing", ".timer"), takes="[on|off]", doc="print how long each statement took", run=_timing),
-    Own(names=(".help", "\\?", "\\h", "help"), takes="[TOPIC]", doc="this list, or a topic of `dpsql help`", run=_help),
-    Own(names=(".quit", "\\q", ".exit", "exit", "quit"), doc="leave (also Ctrl-D)", run=_quit),
+PROMPT_COMMANDS: tuple[PromptCommand, ...] = (
+    PromptCommand(names=(".tables", "\\dt"), doc="the tables of the metadata, and your own", run=_tables),
+    PromptCommand(names=("\\d",), takes="[TABLE]", doc="a table's columns, with bounds and keys", run=_describe),
+    PromptCommand(
+        names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata declares", run=_schema
+    ),
+    PromptCommand(names=(".functions", "\\df"), takes="[WORD]", doc="functions and aggregates", run=_functions),
+    PromptCommand(names=(".budget", "\\b"), doc="what is spent and what is left", run=_budget),
+    PromptCommand(
+        names=(".explain", "\\explain"), takes="[SQL]", doc="what a query would cost and do; free", run=_explain
+    ),
+    PromptCommand(names=(".privacy", "\\p"), doc="the privacy report of the last result", run=_privacy),
+    PromptCommand(names=(".mode", "\\m"), takes="[MODE]", doc=f"how results look: {', '.join(BY_NAME)}", run=_mode),
+    PromptCommand(names=("\\x", ".expanded"), takes="[on|off]", doc="one value a line", run=_expanded),
+    PromptCommand(
+        names=(".output", "\\o"), takes="[FILE]", doc="results into a file; without one, back here", run=_output
+    ),
+    PromptCommand(names=(".read", "\\i"), takes="FILE", doc="run the statements of a file", run=_read),
+    PromptCommand(
+        names=("\\e", ".edit"), takes="[SQL]", doc="the last statement in your editor, then at the prompt", run=_edit
+    ),
+    PromptCommand(
+        names=("\\timing", ".timer"), takes="[on|off]", doc="print how long each statement took", run=_timing
+    ),
+    PromptCommand(
+        names=(".help", "\\?", "\\h", "help"), takes="[TOPIC]", doc="this list, or a topic of `dpsql help`", run=_help
+    ),
+    PromptCommand(names=(".quit", "\\q", ".exit", "exit", "quit"), doc="leave (also Ctrl-D)", run=_quit),
 )
-BY_SPELLING: Mapping[str, Own] = {name: own for own in OWN for name in own.names}
+BY_SPELLING: Mapping[str, PromptCommand] = {name: command for command in PROMPT_COMMANDS for name in command.names}
 
 
 def overview() -> str:
     """What .help says."""
-    heads = [" ".join(filter(None, (", ".join(own.names), own.takes))) for own in OWN]
+    heads = [" ".join(filter(None, (", ".join(command.names), command.takes))) for command in PROMPT_COMMANDS]
     width = max(map(len, heads))
-    lines = [f"  {head.ljust(width)}  {own.doc}" for head, own in zip(heads, OWN, strict=True)]
+    lines = [f"  {head.ljust(width)}  {command.doc}" for head, command in zip(heads, PROMPT_COMMANDS, strict=True)]
     return "\n".join(["A statement ends with a semicolon and may take several lines.", *lines])

@@ -72,12 +72,12 @@ def query(metadata: str | None, **given: Any) -> int:
     """
     from dpsql.shell.opening import connection_of
 
-    found = given["metadata_option"] or metadata
+    path = given["metadata_option"] or metadata
     if given["metadata_option"] and metadata:
         return usage(f"{metadata!r} is one word too many: --metadata names the file already")
-    if found is None:
+    if path is None:
         return usage("which metadata? Name its YAML file, or try `dpsql demo`")
-    with connection_of(found, given) as connection:
+    with connection_of(path, given) as connection:
         return converse(connection, given)
 
 

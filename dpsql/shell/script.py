@@ -11,7 +11,7 @@ _PIECE = re.compile(
     r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|[^'\";/-]+|[/-]", re.DOTALL
 )
 # A line of the shell's own: \d, .mode, and the words that need no sign where they are the whole line.
-_OWN = re.compile(r"\\[^\s]|\.[A-Za-z?]|(?:exit|quit|help)[ \t\r;]*(?:\n|\Z)|help [^\n]*", re.IGNORECASE)
+_PROMPT_COMMAND = re.compile(r"\\[^\s]|\.[A-Za-z?]|(?:exit|quit|help)[ \t\r;]*(?:\n|\Z)|help [^\n]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Item:
 
     text: str
     line: int
-    own: bool = False
+    command: bool = False
 
 
 def split(text: str) -> tuple[list[Item], str]:
@@ -32,10 +32,10 @@ def split(text: str) -> tuple[list[Item], str]:
         if start >= len(text):
             return items, ""
         line, counted = line + text.count("\n", counted, start), start
-        if _OWN.match(text, start):
+        if _PROMPT_COMMAND.match(text, start):
             end = text.find("\n", start)
             end = len(text) if end < 0 else end
-            items.append(Item(text=text[start:end].strip(), line=line, own=True))
+            items.append(Item(text=text[start:end].strip(), line=line, command=True))
         else:
             end = _end(text, start)
             if end >= len(text):
@@ -58,13 +58,13 @@ def complete(text: str) -> bool:
 
 
 def _skip(text: str, start: int) -> int:
-    found = _BLANK.match(text, start)
-    return start if found is None else found.end()
+    match = _BLANK.match(text, start)
+    return start if match is None else match.end()
 
 
 def _end(text: str, start: int) -> int:
     """The place of the semicolon that ends the statement, or the end of the text."""
     while start < len(text) and text[start] != ";":
-        found = _PIECE.match(text, start)
-        start = len(text) if found is None else found.end()
+        match = _PIECE.match(text, start)
+        start = len(text) if match is None else match.end()
     return start

@@ -139,11 +139,11 @@ def smaller(one: CostReport, other: CostReport) -> CostReport:
 
 def added(one: CostReport, other: CostReport) -> CostReport:
     """What two runs cost; a part that neither has stays out."""
-    found: dict[str, float | None] = {}
+    sums: dict[str, float | None] = {}
     for name in ("epsilon", "delta", "rho", "delta_keys"):
         parts = [part for part in (getattr(one, name), getattr(other, name)) if part is not None]
-        found[name] = math.fsum(parts) if parts else None
-    return CostReport(**found)
+        sums[name] = math.fsum(parts) if parts else None
+    return CostReport(**sums)
 
 
 def _least(one: float | None, other: float | None) -> float | None:

@@ -128,5 +128,5 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """' Did you mean "x"?', or nothing."""
     import difflib
 
-    found = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f' Did you mean "{found[0]}"?' if found else ""
+    near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    return f' Did you mean "{near[0]}"?' if near else ""

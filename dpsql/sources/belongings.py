@@ -56,8 +56,8 @@ class Target:
         return bool(self.folders) and self.folders[0] is not None and self.folders[0] == identity(folder)
 
     def is_below(self, folder: Path) -> bool:
-        found = identity(folder)
-        return found is not None and found in (*self.folders, self.file)
+        folder_identity = identity(folder)
+        return folder_identity is not None and folder_identity in (*self.folders, self.file)
 
 
 class Owned(Protocol):
@@ -152,16 +152,16 @@ def _fixed(pattern: str) -> tuple[str, str]:
 
 def _matching(pattern: str) -> str:
     """A glob as a regular expression that matches no less: a name's parts by * and ?, any folders by **."""
-    found, at = "", 0
+    regex, at = "", 0
     while at < len(pattern):
         if pattern.startswith("**", at):
-            found, at = found + ".*", at + 2
+            regex, at = regex + ".*", at + 2
         elif pattern[at] == "[" and (end := pattern.find("]", at + 2)) > 0:
             inside = pattern[at + 1 : end]
-            found, at = found + (re.escape(inside) if len(inside) == 1 and inside in "*?[" else "[^/]"), end + 1
+            regex, at = regex + (re.escape(inside) if len(inside) == 1 and inside in "*?[" else "[^/]"), end + 1
         else:
-            found, at = found + {"*": "[^/]*", "?": "[^/]"}.get(pattern[at], re.escape(pattern[at])), at + 1
-    return found.replace(".*/", "(?:.*/)?")
+            regex, at = regex + {"*": "[^/]*", "?": "[^/]"}.get(pattern[at], re.escape(pattern[at])), at + 1
+    return regex.replace(".*/", "(?:.*/)?")
 
 
 def of_source(source: Source) -> Iterator[Owned]:

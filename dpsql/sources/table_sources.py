@@ -12,8 +12,8 @@ from dpsql.errors import InterfaceError, SourceError
 
 def sources_of(catalog: Catalog, given: object = None) -> dict[str, sources.Source]:
     """Every table's source, public ones' too."""
-    found = overrides(catalog, given)
-    return {table.name: found.get(fold(table.name)) or declared_source(table) for table in catalog.tables}
+    given_sources = overrides(catalog, given)
+    return {table.name: given_sources.get(fold(table.name)) or declared_source(table) for table in catalog.tables}
 
 
 def overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:

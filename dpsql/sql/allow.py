@@ -115,9 +115,9 @@ def _selects_something(node: exp.Expr, text: str) -> None:
 
 
 def _known_join(node: exp.Expr, text: str) -> None:
-    found = tuple(str(node.args.get(part) or "").upper() for part in ("method", "side", "kind"))
-    if found not in relational.JOINS:
-        what = " ".join(word for word in found if word)
+    words = tuple(str(node.args.get(part) or "").upper() for part in ("method", "side", "kind"))
+    if words not in relational.JOINS:
+        what = " ".join(word for word in words if word)
         raise _refuse(node, text, f"{what} JOIN", "Use JOIN, LEFT, RIGHT, FULL or CROSS JOIN, with ON or USING.")
 
 

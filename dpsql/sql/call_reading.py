@@ -36,14 +36,14 @@ def read(node: Node) -> Read | None:
 
 
 def _given(node: Node, keys: tuple[str, ...]) -> tuple[Node, ...]:
-    found: list[Node] = []
+    children: list[Node] = []
     for key in keys:
         value = node.args.get(key)
         if isinstance(value, list):
-            found.extend(value)
+            children.extend(value)
         elif isinstance(value, Node):
-            found.append(value)
-    return tuple(found)
+            children.append(value)
+    return tuple(children)
 
 
 def _is(node: Node) -> Read | None:
@@ -60,9 +60,9 @@ def _not(node: Node) -> Read | None:
     """NOT (x IS NULL) is a test of its own."""
     inner = node.this
     if isinstance(inner, exp.Is):
-        found = _is(inner)
-        if found is not None:
-            return found[0].replace("is_", "is_not_", 1), found[1]
+        predicate = _is(inner)
+        if predicate is not None:
+            return predicate[0].replace("is_", "is_not_", 1), predicate[1]
     return "not", (inner,)
 
 

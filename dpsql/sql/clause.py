@@ -32,9 +32,9 @@ class _Reader:
         return self.tokens[self.index] if self.index < len(self.tokens) else None
 
     def take(self, kind: TokenType) -> bool:
-        found = self.current is not None and self.current.token_type is kind
-        self.index += found
-        return found
+        taken = self.current is not None and self.current.token_type is kind
+        self.index += taken
+        return taken
 
     def expect(self, kind: TokenType, sign: str) -> None:
         if not self.take(kind):
@@ -150,15 +150,15 @@ def _outermost(tokens: list[Token]) -> int:
 def _options(reader: _Reader) -> dict[str, Option]:
     reader.index += 1
     reader.expect(TokenType.L_PAREN, "(")
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     while not reader.take(TokenType.R_PAREN):
-        if found:
+        if options:
             reader.expect(TokenType.COMMA, ", or )")
         one = assignment(reader)
-        if one.name in found:
+        if one.name in options:
             raise SqlError(f"the option {one.name} is given twice", code=119, at=one.at, fix="Write it once.")
-        found[one.name] = one
-    return found
+        options[one.name] = one
+    return options
 
 
 def assignment(reader: _Reader, *, setting: bool = False) -> Option:
@@ -177,10 +177,10 @@ def assignment(reader: _Reader, *, setting: bool = False) -> Option:
 def setting(tokens: list[Token], index: int, parameters: Mapping[int, ParameterValue]) -> Option:
     """The one assignment of a SET statement, which it must fill."""
     reader = _Reader(tokens, index, parameters)
-    found = assignment(reader, setting=True)
+    option = assignment(reader, setting=True)
     if reader.current is not None:
         raise reader.wrong("the statement goes on")
-    return found
+    return option
 
 
 def take_bounds(
@@ -189,7 +189,7 @@ def take_bounds(
     """The tokens without `, contribution_bounds_per_group => (low, high)`, and the bounds by their call's place."""
     kept: list[Token] = []
     calls: list[Token | None] = []  # of each open parenthesis, the token before it
-    found: dict[int, Mapping[str, Bounds]] = {}
+    bounds: dict[int, Mapping[str, Bounds]] = {}
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -198,8 +198,8 @@ def take_bounds(
             raise _unknown_argument(token)
         if named and word(token) == _BOUNDS:
             reader = _Reader(tokens, index + 2, parameters)
-            call = _call(calls, kept, token, found)
-            found[call.start] = frozen({fold(_BOUNDS): _bounds(reader, token)})
+            call = _call(calls, kept, token, bounds)
+            bounds[call.start] = frozen({fold(_BOUNDS): _bounds(reader, token)})
             kept.pop()
             index = reader.index
             continue
@@ -209,7 +209,7 @@ def take_bounds(
             calls.pop()
         kept.append(token)
         index += 1
-    return kept, frozen(found)
+    return kept, frozen(bounds)
 
 
 def _unknown_argument(token: Token) -> SqlError:
@@ -224,7 +224,7 @@ def _unknown_argument(token: Token) -> SqlError:
     )
 
 
-def _call(calls: list[Token | None], kept: list[Token], token: Token, found: Mapping[int, object]) -> Token:
+def _call(calls: list[Token | None], kept: list[Token], token: Token, bounds: Mapping[int, object]) -> Token:
     call = calls[-1] if calls else None
     if call is None or quoted(call) or fold(call.text) not in _BOUNDED or kept[-1].token_type is not TokenType.COMMA:
         raise SqlError(
@@ -234,7 +234,7 @@ def _call(calls: list[Token | None], kept: list[Token], token: Token, found: Map
             why=f"It is the last argument of {', '.join(name.upper() for name in _BOUNDED)}.",
             fix="Write for example SUM(x, contribution_bounds_per_group => (0, 900)).",
         )
-    if call.start in found:
+    if call.start in bounds:
         raise SqlError("contribution_bounds_per_group is given twice", code=119, at=at(token), fix="Write it once.")
     return call
 

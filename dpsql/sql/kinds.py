@@ -40,7 +40,7 @@ TYPES: Mapping[str, Type] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class StatementHead:
     """The kind, and from which token on its query (or SET's assignment) stands."""
 
     kind: StatementKind
@@ -55,7 +55,7 @@ class Shape:
         return self.kind in ("query", "explain", "create_table_as", "insert")
 
 
-def shape(tokens: list[Token]) -> Shape:
+def statement_head(tokens: list[Token]) -> StatementHead:
     """The statement's kind; one statement only. Drops the semicolons that end it from the list."""
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
@@ -64,19 +64,19 @@ def shape(tokens: list[Token]) -> Shape:
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:
             raise Refused("there are several statements", code=122, at=at(token), fix="Run them one by one.")
-    return _Shaper(tokens).shape()
+    return _HeadReader(tokens).head()
 
 
 @dataclass(slots=True)
-class _Shaper:
+class _HeadReader:
     tokens: list[Token]
     index: int = 0
     flags: set[str] = field(default_factory=set)
 
-    def shape(self) -> Shape:
+    def head(self) -> StatementHead:
         first = self.tokens[0]
         if word(first) in _QUERY or first.token_type is TokenType.L_PAREN:
-            return Shape(kind="query")
+            return StatementHead(kind="query")
         match word(first):
             case "EXPLAIN":
                 return self._explain()
@@ -111,7 +111,7 @@ class _Shaper:
             f"dpsql has no {what}", code=122, at=at(token or self.tokens[0]), why=f"It understands {_OWN}.", fix=fix
         )
 
-    def _explain(self) -> Shape:
+    def _explain(self) -> StatementHead:
         following = word(self.tokens[1]) if len(self.tokens) > 1 else ""
         if following == "ANALYZE":
             raise self._refused(
@@ -120,16 +120,16 @@ class _Shaper:
         if len(self.tokens) > 2 and self.tokens[1].token_type is TokenType.L_PAREN:
             if word(self.tokens[2]) in ("ANALYZE", "FORMAT", "VERBOSE", "COSTS"):
                 raise self._refused("options of EXPLAIN", "Write EXPLAIN and the query.", self.tokens[2])
-            return Shape(kind="explain", rest=1)
+            return StatementHead(kind="explain", rest=1)
         if following not in _QUERY:
             raise self._refused("EXPLAIN of this statement", "Write EXPLAIN and a query.")
-        return Shape(kind="explain", rest=1)
+        return StatementHead(kind="explain", rest=1)
 
-    def _show(self) -> Shape:
+    def _show(self) -> StatementHead:
         if len(self.tokens) == 2 and word(self.tokens[1]) == "BUDGET":
-            return Shape(kind="show_budget")
+            return StatementHead(kind="show_budget")
         if len(self.tokens) == 2 and word(self.tokens[1]) == "TABLES":
-            return Shape(kind="show_tables")
+            return StatementHead(kind="show_tables")
         fix = "Write SHOW BUDGET, SHOW TABLES, or DESCRIBE table."
         if len(self.tokens) > 1 and is_name(self.tokens[-1]) and word(self.tokens[-1]) not in _SHOWN:
             fix = (
@@ -137,23 +137,23 @@ class _Shaper:
             )
         raise self._refused("such SHOW statement", fix)
 
-    def _describe(self) -> Shape:
+    def _describe(self) -> StatementHead:
         if len(self.tokens) > 1 and (word(self.tokens[1]) in _QUERY or self.tokens[1].token_type is TokenType.L_PAREN):
             raise self._refused("DESCRIBE of a query", "EXPLAIN shows a query's columns and plan.", self.tokens[1])
         self.index = 1
         name = self._table()
         self._end()
-        return Shape(kind="describe", name=name.text, name_at=at(name))
+        return StatementHead(kind="describe", name=name.text, name_at=at(name))
 
-    def _set(self) -> Shape:
+    def _set(self) -> StatementHead:
         second = self.tokens[1] if len(self.tokens) > 1 else None
         third = self.tokens[2] if len(self.tokens) > 2 else None
         plain = third is not None and (third.token_type is TokenType.EQ or word(third) == "TO")
         if second is None or not is_name(second) or not plain:
             raise self._refused("such SET statement", "Write SET setting = value, for example SET epsilon = 0.5.")
-        return Shape(kind="set", rest=1)
+        return StatementHead(kind="set", rest=1)
 
-    def _create(self) -> Shape:
+    def _create(self) -> StatementHead:
         self.index = 1
         self._flag("or replace", "OR", "REPLACE")
         if not self._skip("TEMPORARY"):
@@ -166,12 +166,12 @@ class _Shaper:
         name = self._table()
         flags = frozenset(self.flags)
         if self._skip("AS"):
-            return Shape(kind="create_table_as", rest=self.index, name=name.text, name_at=at(name), flags=flags)
+            return StatementHead(kind="create_table_as", rest=self.index, name=name.text, name_at=at(name), flags=flags)
         columns = self._list(self._definition)
         self._end()
-        return Shape(kind="create_table", name=name.text, name_at=at(name), columns=columns, flags=flags)
+        return StatementHead(kind="create_table", name=name.text, name_at=at(name), columns=columns, flags=flags)
 
-    def _insert(self) -> Shape:
+    def _insert(self) -> StatementHead:
         self.index = 1
         if not self._skip("INTO"):
             raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self._here())
@@ -182,24 +182,24 @@ class _Shaper:
             columns = self._list(self._column)
         if not self._query_at(self.index):
             raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self._here())
-        return Shape(kind="insert", rest=self.index, name=name.text, name_at=at(name), columns=columns)
+        return StatementHead(kind="insert", rest=self.index, name=name.text, name_at=at(name), columns=columns)
 
-    def _drop(self) -> Shape:
+    def _drop(self) -> StatementHead:
         self.index = 1
         if not self._skip("TABLE"):
             raise self._refused("DROP of anything but your own tables", "Write DROP TABLE name.", self._here())
         self._flag("if exists", "IF", "EXISTS")
         name = self._table()
         self._end()
-        return Shape(kind="drop_table", name=name.text, name_at=at(name), flags=frozenset(self.flags))
+        return StatementHead(kind="drop_table", name=name.text, name_at=at(name), flags=frozenset(self.flags))
 
     def _here(self) -> Token | None:
         return self.tokens[self.index] if self.index < len(self.tokens) else None
 
     def _skip(self, *expected: str) -> bool:
-        found = words(self.tokens, self.index, *expected)
-        self.index += len(expected) if found else 0
-        return found
+        skipped = words(self.tokens, self.index, *expected)
+        self.index += len(expected) if skipped else 0
+        return skipped
 
     def _flag(self, flag: str, *expected: str) -> None:
         if self._skip(*expected):
@@ -242,17 +242,17 @@ class _Shaper:
 
     def _list(self, read: Callable[[], ColumnDefinition]) -> tuple[ColumnDefinition, ...]:
         self._take(TokenType.L_PAREN, "a list of columns in parentheses")
-        found = [read()]
+        definitions = [read()]
         while self._here_is(TokenType.COMMA):
             self.index += 1
-            found.append(read())
+            definitions.append(read())
         self._take(TokenType.R_PAREN, "a comma or )")
         seen: set[str] = set()
-        for column in found:
+        for column in definitions:
             if fold(column.name) in seen:
                 raise SqlError(f"the column {column.name[:40]} is given twice", at=column.at, fix="Write it once.")
             seen.add(fold(column.name))
-        return tuple(found)
+        return tuple(definitions)
 
     def _here_is(self, kind: TokenType) -> bool:
         token = self._here()

@@ -60,11 +60,11 @@ def place_items(tree: exp.Expr, tokens: list[Token], text: str) -> None:
     known = _read(tokens, text) if selects else {}
     for select in selects:
         number = (select.comments or [""])[0]
-        found = known[int(number)] if number else _Items(0)
-        if len(found.texts) == len(select.expressions):
-            for item, written in zip(select.expressions, found.texts, strict=True):
+        items = known[int(number)] if number else _Items(0)
+        if len(items.texts) == len(select.expressions):
+            for item, written in zip(select.expressions, items.texts, strict=True):
                 if _own_name(item) is None:
-                    item.meta[ITEM_META] = f"{written} {found.windows}".strip()
+                    item.meta[ITEM_META] = f"{written} {items.windows}".strip()
     for select in tree.find_all(exp.Select):
         select.comments = None
 

@@ -46,9 +46,9 @@ class OptionSpec:
 
 def number(text: str) -> Fraction | None:
     """The exact value of a plain decimal number or a quotient, in ASCII; None if it is none, or absurdly long."""
-    found = _NUMBER.fullmatch(text.strip(" "))
+    match = _NUMBER.fullmatch(text.strip(" "))
     mantissa = text.lower().partition("e")[0]
-    if found is None or len(mantissa) > _DIGIT_LIMIT or abs(int(found[1] or 0)) > _EXPONENT_LIMIT:
+    if match is None or len(mantissa) > _DIGIT_LIMIT or abs(int(match[1] or 0)) > _EXPONENT_LIMIT:
         return None
     try:
         return Fraction(text)

@@ -14,7 +14,7 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
 from dpsql.errors import Error, Span, SqlError
 from dpsql.sql.clause import setting, take_bounds, take_options
-from dpsql.sql.kinds import Shape, shape
+from dpsql.sql.kinds import StatementHead, statement_head
 from dpsql.sql.lexical import new_dialect, tokenize
 from dpsql.sql.limits import TREE_LIMIT, too_deep
 from dpsql.sql.naming import number_selects, place_items
@@ -43,26 +43,26 @@ def parse(text: str, parameters: Given = None) -> Statement:
 
 def _parse(text: str, given: Given) -> Statement:
     tokens, values = number_parameters(tokenize(text), given)
-    found = shape(tokens)
-    if found.kind == "set":
-        value = setting(tokens, found.rest, values)
+    head = statement_head(tokens)
+    if head.kind == "set":
+        value = setting(tokens, head.rest, values)
         return Statement(text=text, kind="set", name=value.name, value=value, parameters=values)
-    if not found.has_query:
-        return _statement(text, found, values)
-    query, options = take_options(tokens[found.rest :], values)
+    if not head.has_query:
+        return _statement(text, head, values)
+    query, options = take_options(tokens[head.rest :], values)
     query, bounds = take_bounds(query, values)
     tree = _tree(text, query, values)
-    return _statement(text, found, values, tree=tree, options=options, call_options=bounds)
+    return _statement(text, head, values, tree=tree, options=options, call_options=bounds)
 
 
-def _statement(text: str, found: Shape, values: Mapping[int, ParameterValue], **parts: object) -> Statement:
+def _statement(text: str, head: StatementHead, values: Mapping[int, ParameterValue], **parts: object) -> Statement:
     return Statement(
         text=text,
-        kind=found.kind,
-        name=found.name,
-        name_at=found.name_at,
-        columns=found.columns,
-        flags=found.flags,
+        kind=head.kind,
+        name=head.name,
+        name_at=head.name_at,
+        columns=head.columns,
+        flags=head.flags,
         parameters=values,
         **parts,  # type: ignore[arg-type]  # only tree, options and call_options are passed, each of its own type
     )

@@ -85,7 +85,7 @@ class _Search:
         before = [(places, bisect_left(places, first)) for places in free if first is not None]
         before = [(places, count) for places, count in before if count]
         if before:
-            places, count = max(before, key=lambda found: found[0][found[1] - 1])
+            places, count = max(before, key=lambda run: run[0][run[1] - 1])
             index = places.pop(count - 1)
             self.taken.add(index)
             node.update_positions(self.tokens[index])

@@ -28,8 +28,8 @@ def word(token: Token) -> str:
 
 def words(tokens: list[Token], index: int, *expected: str) -> bool:
     """Whether these words stand at `index`."""
-    found = tokens[index : index + len(expected)]
-    return len(found) == len(expected) and all(word(t) == e for t, e in zip(found, expected, strict=True))
+    next_tokens = tokens[index : index + len(expected)]
+    return len(next_tokens) == len(expected) and all(word(t) == e for t, e in zip(next_tokens, expected, strict=True))
 
 
 def is_name(token: Token) -> bool:
@@ -54,9 +54,9 @@ def span(node: exp.Expr, text: str, known: Hulls | None = None) -> Span | None:
     known = {} if known is None else known
     current: exp.Expr | None = node
     while current is not None:
-        found = _hull(current, known)
-        if found is not None:
-            return Span(found.start, min(found.end, len(text)))
+        hull = _hull(current, known)
+        if hull is not None:
+            return Span(hull.start, min(hull.end, len(text)))
         current = current.parent
     return None
 
@@ -67,11 +67,11 @@ def _hull(node: exp.Expr, known: Hulls) -> Span | None:
         order = list(node.walk(bfs=False, prune=lambda part: id(part) in known))
         for part in reversed(order):
             if id(part) not in known:
-                found = own_place(part)
+                hull = own_place(part)
                 for child in part.iter_expressions():
                     inner = known[id(child)][1]
-                    found = inner if found is None else found if inner is None else found.join(inner)
-                known[id(part)] = (part, found)
+                    hull = inner if hull is None else hull if inner is None else hull.join(inner)
+                known[id(part)] = (part, hull)
     return known[id(node)][1]
 
 

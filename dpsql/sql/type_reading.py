@@ -51,9 +51,9 @@ def read_type(node: Node, at: Span | None = None) -> Type:
     kind = node.this
     if kind is exp.DType.DECIMAL:
         return _read_decimal(node, at)
-    found = TYPES.get(kind) if isinstance(kind, exp.DType) else None
-    if found is not None:
-        return found
+    type_ = TYPES.get(kind) if isinstance(kind, exp.DType) else None
+    if type_ is not None:
+        return type_
     name = str(getattr(kind, "value", kind))
     fix = (
         "Write DOUBLE."
@@ -106,11 +106,11 @@ def _amounts(node: Node) -> tuple[tuple[int, str], ...] | None:
         words.append(str(unit.this))
     if not words or len(words) % 2:
         return None
-    found = []
+    amounts = []
     for count, word in zip(words[::2], words[1::2], strict=True):
         part = PART.get(word.lower())
         digits = count.lstrip("+-")
         if part not in PLAIN_PARTS or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
             return None
-        found.append((sign * int(count), str(part)))
-    return tuple(found)
+        amounts.append((sign * int(count), str(part)))
+    return tuple(amounts)

@@ -148,8 +148,8 @@ def _decimal(cell: Cell, type_: Type) -> Decimal | None:
     number = _number(cell)
     if number is None:
         return None
-    found = number.quantize(Decimal(1).scaleb(-type_.scale), ROUND_HALF_UP, EXACT)
-    return found if abs(found) < Decimal(10) ** (type_.precision - type_.scale) else None
+    rounded = number.quantize(Decimal(1).scaleb(-type_.scale), ROUND_HALF_UP, EXACT)
+    return rounded if abs(rounded) < Decimal(10) ** (type_.precision - type_.scale) else None
 
 
 def _real(cell: Cell) -> float | None:
@@ -193,9 +193,9 @@ def _moment(cell: Cell, column: ColumnSpec) -> int | None:
     is_day = column.type.kind is Kind.DATE
     unit = 1 if is_day else DAY
     within = min(max(cell.micros // DAY if is_day else cell.micros, FIRST * unit), (LAST + 1) * unit - 1)
-    found = _clamped(within, column)
-    assert isinstance(found, int)
-    return found
+    clamped = _clamped(within, column)
+    assert isinstance(clamped, int)
+    return clamped
 
 
 def _read(text: str) -> Moment | None:

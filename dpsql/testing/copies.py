@@ -53,7 +53,7 @@ def public(catalog: Catalog, source: object) -> dict[str, object]:
     """What public tables are given as; those that the catalogue's own sources give are left out."""
     given = overrides(catalog, source)
     named = {table.name: given.get(fold(table.name)) for table in catalog.tables if table.public}
-    return {name: found for name, found in named.items() if found is not None}
+    return {name: copy for name, copy in named.items() if copy is not None}
 
 
 def _copy(table: str, source: Source) -> Copy:
@@ -91,10 +91,10 @@ def _in_memory(count: int, cells: Callable[[str], list[Cell]], rows: Callable[[P
 
 def _named(names: Sequence[str], name: str) -> str:
     """A column's name as the source spells it."""
-    found = [one for one in names if fold(one) == fold(name)]
-    if len(found) != 1:
+    matching = [one for one in names if fold(one) == fold(name)]
+    if len(matching) != 1:
         raise InterfaceError(f'the source has no column "{name}"')
-    return found[0]
+    return matching[0]
 
 
 # --- Arrow -------------------------------------------------------------------------------------------------------------
@@ -177,9 +177,9 @@ def _array(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values
     if isinstance(values, list | tuple):
-        found = np.empty(len(values), dtype=object)
-        found[:] = values
-        return found
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
     if hasattr(values, "iloc"):
         return values.array
     return np.asarray(values)
@@ -187,9 +187,9 @@ def _array(values: Any) -> Any:
 
 def _mapping(columns: Mapping[str, Any]) -> Copy:
     def cells(name: str) -> list[Cell]:
-        found = columns[_named(list(columns), name)]
-        is_object = str(getattr(found, "dtype", "")) == "object"
-        return [_object(value) if is_object else _cell(value) for value in found]
+        column = columns[_named(list(columns), name)]
+        is_object = str(getattr(column, "dtype", "")) == "object"
+        return [_object(value) if is_object else _cell(value) for value in column]
 
     def rows(places: Places) -> object:
         at = np.array(list(places), dtype=np.int64)
@@ -256,15 +256,15 @@ def _csv(table: str, source: Files) -> Copy:
     lines: list[bytes] = []
     names, header = list(source.names), b""
     for path in plain.file_paths(table, source):
-        found = _lines(path)
+        path_lines = _lines(path)
         if source.header:
-            header = found.pop(0)
+            header = path_lines.pop(0)
             named = fields(header.decode("utf-8-sig"), source)
             names = [name or "" for name in named or ()]
-        lines += found
+        lines += path_lines
     split = [_fields_of(line, source) for line in lines]
-    kept = [(line, found) for line, found in zip(lines, split, strict=True) if found and len(found) == len(names)]
-    columns = {name: [found[at] for _, found in kept] for at, name in enumerate(names)}
+    kept = [(line, row) for line, row in zip(lines, split, strict=True) if row and len(row) == len(names)]
+    columns = {name: [row[at] for _, row in kept] for at, name in enumerate(names)}
 
     def cells(name: str) -> list[Cell]:
         return list(columns[_named(names, name)])
@@ -273,7 +273,7 @@ def _csv(table: str, source: Files) -> Copy:
         import pyarrow
 
         return pyarrow.table(
-            {name: pyarrow.array([found[at] for at in places], pyarrow.string()) for name, found in columns.items()}
+            {name: pyarrow.array([column[at] for at in places], pyarrow.string()) for name, column in columns.items()}
         )
 
     def written(places: Places, folder: Path) -> Source:

@@ -26,7 +26,7 @@ def along(totals: Mapping[int, int], noised: Noised) -> dict[Place, int]:
                 at = at * len(places) + rank[key[i]]
             apart = tuple(k for i, k in enumerate(key) if i not in {i for i, _ in running.order})
             orders.setdefault(apart, {})[at] = totals[ordinal]
-    found: dict[Place, int] = {}
+    by_place: dict[Place, int] = {}
     for other, values in orders.items():
         match running.strategy:
             case Toeplitz(count=count):
@@ -36,8 +36,8 @@ def along(totals: Mapping[int, int], noised: Noised) -> dict[Place, int]:
         for i, number in enumerate(numbers):
             on_grid = (number + (2**shift) // 2) // 2**shift
             if on_grid:
-                found[other, i] = max(-(2**62), min(on_grid, 2**62))
-    return found
+                by_place[other, i] = max(-(2**62), min(on_grid, 2**62))
+    return by_place
 
 
 def _toeplitz(values: Mapping[int, int], count: int) -> list[int]:
@@ -52,9 +52,9 @@ def _coefficient(k: int) -> int:
 
 
 def _tree(values: Mapping[int, int], count: int, arity: int) -> list[int]:
-    found, length = [values.get(i, 0) for i in range(count)], 1
+    sums, length = [values.get(i, 0) for i in range(count)], 1
     while -(-count // length) > arity:
         length *= arity
         runs = range(0, count, length)
-        found += [sum(x for j, x in values.items() if start <= j < start + length) for start in runs]
-    return found
+        sums += [sum(x for j, x in values.items() if start <= j < start + length) for start in runs]
+    return sums

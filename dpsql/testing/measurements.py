@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from dpsql.errors import InternalError
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
 from dpsql.plan.ready import Listed, Ready, with_public_keys
@@ -85,7 +85,7 @@ def measured(stage: NoisyStage, salt: int) -> NoisyStage:
     return settled(stage, tried(stage, salt)) if stage.unsettled else stage
 
 
-def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, ready: Ready | None = None) -> Run:
+def run(session: Session, stage: NoisyStage, plan_sql: PlanSql, *, salt: int, ready: Ready | None = None) -> Run:
     """The whole way of a stage through the vault; nothing is drawn. Which limit is chosen depends on how many units are
     above each; those numbers are compared, and any limit will do for what is measured."""
     if stage.is_empty:  # the engine asks the vault nothing
@@ -99,7 +99,7 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     at_once = together(stage, vault_relations(session, vault, stage))
     if not stage.public_keys:
         votes = vault_run(
-            session, stage, scratch, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
+            session, stage, plan_sql, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
         )
         named[_round(0)] = _votes(votes)
         groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
@@ -108,10 +108,10 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     ready = own if ready is None else ready
     for round_ in range(1, len(stage.selections)):
         asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
-        named[_round(round_)] = _votes(vault_run(session, stage, scratch, vault, asked))
+        named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
     if stage.unsettled:
         asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
-        answered = answers_of(vault_run(session, stage, scratch, vault, asked))
+        answered = answers_of(vault_run(session, stage, plan_sql, vault, asked))
         for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
             named[f"{LIMIT}{choice.of}"] = _by_candidate(columns)
         stage = measured(stage, salt)
@@ -119,10 +119,10 @@ def run(session: Session, stage: NoisyStage, scratch: ScratchSql, *, salt: int, 
     if stage.over:
         asked = over_limits(ready, vault_relations(session, vault, stage))
         for over, (_, columns) in zip(
-            stage.over, answers_of(vault_run(session, stage, scratch, vault, asked)), strict=True
+            stage.over, answers_of(vault_run(session, stage, plan_sql, vault, asked)), strict=True
         ):
             named[f"{OVER}{over.of}"] = _by_candidate(columns)
-    exact = vault_totals(session, ready, scratch, vault, exact=False, salt=salt)
+    exact = vault_totals(session, ready, plan_sql, vault, exact=False, salt=salt)
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
     return Run(Totals(groups, named), ready, exact)
@@ -152,11 +152,11 @@ def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell
     ((question, columns),) = answers_of(exact)
     totals = {name: column for name, column in columns.items() if name.startswith("m")}
     own_places = {GROUP.name: np.arange(own.count, dtype=np.int64)}
-    found = Exact(((question, {**own_places, **totals}),))
+    totals_only = Exact(((question, {**own_places, **totals}),))
     keys = _keys(columns, question)
     for j, name, _, parts in _vectors(stage):
-        named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(found, stage, j, parts))}
-    return Run(Totals(frozenset(keys), named, by_key=True), own, found)
+        named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(totals_only, stage, j, parts))}
+    return Run(Totals(frozenset(keys), named, by_key=True), own, totals_only)
 
 
 def _by_place(cells_: Mapping[Cell, int]) -> Iterator[tuple[tuple[tuple[int], int], int]]:
@@ -182,13 +182,13 @@ def _votes(exact: Exact) -> dict[Cell, int]:
 def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...]]]:
     """Every vector that noise is added to, or choices are made by: the measurement's position, a name, its draw, and which
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
-    found: list[str] = []
+    names: list[str] = []
     for j, noised in enumerate(stage.noised):
         if noised.draw.mechanism in ("none", "summed"):
             continue
-        twins = sum(name.split(" #")[0] == noised.measurement.name for name in found)
+        twins = sum(name.split(" #")[0] == noised.measurement.name for name in names)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
-        found.append(name)
+        names.append(name)
         if noised.form == "ends" or len(noised.draws) == 1:
             yield j, name, noised.draw, tuple(range(len(noised.draws)))
         else:
@@ -213,17 +213,17 @@ def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -
 
 
 def reaches(stage: NoisyStage) -> dict[str, Reach]:
-    found: dict[str, Reach] = {}
+    reach_of: dict[str, Reach] = {}
     for n, selection in enumerate(stage.selections):
-        found[_round(n)] = Reach(norm=selection.draw.norm, squared=4**selection.bits)
+        reach_of[_round(n)] = Reach(norm=selection.draw.norm, squared=4**selection.bits)
     for choice in _own_choices(stage):  # a unit is above the first few limits: in one place of all
         if not stage.is_empty:
-            found[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
+            reach_of[f"{LIMIT}{choice.of}"] = Reach(norm=1, squared=1)
     for over in stage.over:  # a unit is over a limit, or it is not
-        found[f"{OVER}{over.of}"] = Reach(norm=1, squared=1)
+        reach_of[f"{OVER}{over.of}"] = Reach(norm=1, squared=1)
     for j, name, draw, _ in _vectors(stage):
-        found[name] = _reach(stage, stage.noised[j].measurement, draw)
-    return found
+        reach_of[name] = _reach(stage, stage.noised[j].measurement, draw)
+    return reach_of
 
 
 def _reach(stage: NoisyStage, one: Measurement, draw: Draw) -> Reach:
@@ -266,12 +266,12 @@ def size(before: Mapping[Cell, int], after: Mapping[Cell, int], norm: Literal[1,
 
 def by_group(before: Mapping[Cell, int], after: Mapping[Cell, int]) -> dict[Group, int]:
     """What differs in each group, in sum over its candidates; groups without a difference are left out."""
-    found: dict[Group, int] = {}
+    differences: dict[Group, int] = {}
     for cell in before.keys() | after.keys():
         difference = abs(before.get(cell, 0) - after.get(cell, 0))
         if difference:
-            found[cell[0]] = found.get(cell[0], 0) + difference
-    return found
+            differences[cell[0]] = differences.get(cell[0], 0) + difference
+    return differences
 
 
 def _root(square: int) -> int:

@@ -24,14 +24,15 @@ from typing import Any, NamedTuple
 
 from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.known import check
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.planning import Parameters, plan_of, read
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
 from dpsql.privacy.calibrate import KEYS
-from dpsql.query import check, in_text
-from dpsql.release.noise import Noisy, release
+from dpsql.query import in_text
+from dpsql.release.noise import ReleasedRows, release
 from dpsql.session import Session, open_session
 from dpsql.sql.statement import Statement
 from dpsql.testing.measurements import (
@@ -92,9 +93,7 @@ def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals, salt
     declared, along = reaches(measured(stage, salt)), cumulative(stage)
     changes: dict[str, int] = {}
     groups = full.groups ^ without.groups
-    failure = ""
-    if groups:
-        failure = wrong_own_keys(stage, full, without, groups)
+    failure = wrong_own_keys(stage, full, without, groups) if groups else ""
     for name, reach in declared.items():
         before, after = full.named[name], without.named[name]
         if (
@@ -148,30 +147,30 @@ class Side:
         plan: ReleasePlan,
         salt: int,
         ready: Sequence[Ready],
-        released: Sequence[Noisy],
+        released: Sequence[ReleasedRows],
         statement: Statement | None,
     ) -> list[Totals]:
         """The totals of every stage. ready: its groups, those of the whole data. released: the rows of earlier stages.
         statement: to be planned again."""
-        scratch = None
+        plan_sql = None
         try:
             if statement is not None and plan_of(self.session, statement) != plan:
                 raise Failed("another plan than for the whole data")
-            scratch = ScratchSql.of(self.session, _with_limits(plan, salt))
-            found: list[Totals] = []
+            plan_sql = PlanSql.of(self.session, _with_limits(plan, salt))
+            totals: list[Totals] = []
             for stage in plan.stages:
                 groups = ready[stage.number]
-                found.append(run(self.session, stage, scratch, salt=salt, ready=groups).totals)
+                totals.append(run(self.session, stage, plan_sql, salt=salt, ready=groups).totals)
                 if stage.number < len(released):
-                    scratch.load(self.session.scratch, (stage,), (released[stage.number],))
-            return found
+                    plan_sql.load(self.session.scratch, (stage,), (released[stage.number],))
+            return totals
         except Failed:
             raise
         except Exception as error:  # whatever one side raises, the other does not
             raise Failed(f"an error: {error!r}") from error
         finally:
-            if scratch is not None:
-                scratch.drop(self.session.scratch)
+            if plan_sql is not None:
+                plan_sql.drop(self.session.scratch)
 
 
 @dataclass(slots=True)
@@ -184,7 +183,7 @@ class Case:
     salt: int
     totals: list[Totals] = field(default_factory=list)
     ready: list[Ready] = field(default_factory=list)
-    released: list[Noisy] = field(default_factory=list)
+    released: list[ReleasedRows] = field(default_factory=list)
 
 
 class Replayer(Closing):
@@ -224,9 +223,9 @@ class Replayer(Closing):
         with in_text(sql):
             return plan_of(self.session, read(sql, parameters))
 
-    def totals(self, stage: NoisyStage, scratch: ScratchSql, *, salt: int = SALT) -> Totals:
+    def totals(self, stage: NoisyStage, plan_sql: PlanSql, *, salt: int = SALT) -> Totals:
         """The stage's exact totals of the whole data, on the noise grid."""
-        return run(self.session, stage, scratch, salt=salt).totals
+        return run(self.session, stage, plan_sql, salt=salt).totals
 
     def units(self, plan: ReleasePlan) -> list[Unit]:
         """Everybody who reaches a row of a table that the plan reads."""
@@ -256,29 +255,29 @@ class Replayer(Closing):
         if failed is not None:
             nobody: list[Unit | None] = [None]
             return [_failure(unit, case.plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
-        found = self._same_again(case)
+        lines = self._same_again(case)
         for unit in chosen:
-            found += self._without(case, unit, first=unit == chosen[0])
-        return sorted(found, key=lambda line: line.declared.stage)
+            lines += self._without(case, unit, first=unit == chosen[0])
+        return sorted(lines, key=lambda line: line.declared.stage)
 
     def _run_whole(self, case: Case) -> Failed | None:
         """Totals of the whole data, and each stage but the last released with noise. Raises what refuses the statement."""
         settled = _with_limits(case.plan, case.salt)
-        scratch = ScratchSql.of(self.session, settled) if case.statement is None else check(self.session, settled)
+        plan_sql = PlanSql.of(self.session, settled) if case.statement is None else check(self.session, settled)
         try:
             for stage in case.plan.stages:
-                found = run(self.session, stage, scratch, salt=case.salt)
-                case.totals.append(found.totals)
-                case.ready.append(found.ready)
+                run_whole = run(self.session, stage, plan_sql, salt=case.salt)
+                case.totals.append(run_whole.totals)
+                case.ready.append(run_whole.ready)
                 if stage is not case.plan.stages[-1]:
-                    case.released.append(release(found.exact, found.ready))
-                    scratch.load(self.session.scratch, (stage,), (case.released[-1],))
+                    case.released.append(release(run_whole.exact, run_whole.ready))
+                    plan_sql.load(self.session.scratch, (stage,), (case.released[-1],))
         except Refused:
             raise  # rows that noise made: too many for a join
         except Exception as error:  # nothing that is stored may raise
             return Failed(f"an error: {error!r}")
         finally:
-            scratch.drop(self.session.scratch)
+            plan_sql.drop(self.session.scratch)
         return None
 
     def _same_again(self, case: Case) -> list[Replayed]:
@@ -291,15 +290,15 @@ class Replayer(Closing):
             totals = self._neighbour(case, unit)
         except Failed as failed:
             return [_failure(unit, case.plan.stages[0], str(failed))]
-        found = [
+        lines = [
             compare(unit, stage, before, after, case.salt)
             for stage, before, after in zip(case.plan.stages, case.totals, totals, strict=True)
         ]
         places = self.copies.places(unit, orphans=True)
         if places == self.copies.places(unit) and not first:
-            return found
+            return lines
         side = self._side(("orphans", unit), lambda: self.copies.frames(places, seed=SEED + 1), threads=2)
-        return found + self._equal(case, unit, side, totals, "rows that nobody reaches, another order and two threads")
+        return lines + self._equal(case, unit, side, totals, "rows that nobody reaches, another order and two threads")
 
     def _neighbour(self, case: Case, unit: Unit) -> list[Totals]:
         side = self._side(("without", unit), lambda: self._given(unit))

@@ -62,11 +62,11 @@ class Copies:
 
     def units(self, tables: Sequence[str] | None = None) -> list[Unit]:
         """Everybody who reaches a row (of these tables)."""
-        found = {fold(name) for name in tables} if tables is not None else None
+        wanted = {fold(name) for name in tables} if tables is not None else None
         units = {
             unit
             for name, whose in self.reach.items()
-            if found is None or fold(name) in found
+            if wanted is None or fold(name) in wanted
             for row in whose
             for unit in row
         }
@@ -84,20 +84,20 @@ class Copies:
     def places(self, unit: object, *, orphans: bool = False) -> Places:
         """All rows but those that the unit alone reaches."""
         gone = frozenset([_checked(unit)])
-        found: dict[str, list[int]] = {}
+        kept: dict[str, list[int]] = {}
         for table in _private(self.catalog):
             stay = orphans and table.unit_path is not None
             whose = self.reach[table.name]
-            found[table.name] = [at for at, row in enumerate(whose) if stay or row != gone]
-        return found
+            kept[table.name] = [at for at, row in enumerate(whose) if stay or row != gone]
+        return kept
 
     def without(self, unit: object, *, orphans: bool = False) -> dict[str, object]:
         return self.frames(self.places(unit, orphans=orphans))
 
     def frames(self, places: Places, *, seed: int | None = None) -> dict[str, object]:
         """Those rows as frames; seed: in another order."""
-        found = {name: self.copies[name].rows(_ordered(rows, seed)) for name, rows in places.items()}
-        return {**self.public, **found}
+        private = {name: self.copies[name].rows(_ordered(rows, seed)) for name, rows in places.items()}
+        return {**self.public, **private}
 
     def written(self, places: Places, folder: Path) -> dict[str, object]:
         return {**self.public, **{name: self.copies[name].written(rows, folder) for name, rows in places.items()}}
@@ -119,19 +119,19 @@ def _ordered(rows: Sequence[int], seed: int | None) -> Sequence[int]:
 
 def reached(catalog: Catalog, copies: Mapping[str, Copy]) -> Reach:
     """Whose each row is: the least sets that hold every step, found by taking steps until none adds anybody."""
-    found: dict[str, list[frozenset[Unit]]] = {t.name: _own(t, copies[t.name], catalog) for t in _private(catalog)}
+    units_of: dict[str, list[frozenset[Unit]]] = {t.name: _own(t, copies[t.name], catalog) for t in _private(catalog)}
     keys = {t.name: _keys(t, catalog, copies) for t in _private(catalog) if t.unit_path is not None}
     changed = True
     while changed:
         changed = False
         for name, (through, own, others) in keys.items():
             whose: dict[tuple[Any, ...], set[Unit]] = defaultdict(set)
-            for other, row in zip(others, found[through], strict=True):
+            for other, row in zip(others, units_of[through], strict=True):
                 whose[other] |= row
             now = [frozenset[Unit](() if None in key else whose.get(key, ())) for key in own]
-            changed = changed or now != found[name]
-            found[name] = now
-    return found
+            changed = changed or now != units_of[name]
+            units_of[name] = now
+    return units_of
 
 
 def _own(table: TableSpec, copy: Copy, catalog: Catalog) -> list[frozenset[Unit]]:
@@ -160,20 +160,20 @@ def _keys(table: TableSpec, catalog: Catalog, copies: Mapping[str, Copy]) -> tup
 
 
 def _column(table: TableSpec, name: str) -> ColumnSpec:
-    found = table.column(name)
-    assert found is not None
-    return found
+    column = table.column(name)
+    assert column is not None
+    return column
 
 
 def _values(copy: Copy, columns: Sequence[ColumnSpec], catalog: Catalog, table: TableSpec) -> Keys:
     """The values of the columns; a path may also start from the unit's own column, which has its own rule."""
-    found: list[list[Any]] = []
+    by_column: list[list[Any]] = []
     for column in columns:
         cells = copy.cells(column.name)
         if table.unit_column is not None and fold(column.name) == fold(table.unit_column):
             assert catalog.unit_type is not None
-            found.append([unit_of(cell, catalog.unit_type) for cell in cells])
+            by_column.append([unit_of(cell, catalog.unit_type) for cell in cells])
         else:
             form = format_of(table, column)
-            found.append([value_of(cell, column, form) for cell in cells])
-    return list(zip(*found, strict=True))
+            by_column.append([value_of(cell, column, form) for cell in cells])
+    return list(zip(*by_column, strict=True))

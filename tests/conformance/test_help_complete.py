@@ -28,7 +28,7 @@ from dpsql.metadata.tables import TABLE_FIELDS
 from dpsql.plan.proof import Rule
 from dpsql.shell.commands import COMMANDS, root
 from dpsql.shell.output import MODES
-from dpsql.shell.prompt_commands import OWN
+from dpsql.shell.prompt_commands import PROMPT_COMMANDS
 from dpsql.shell.query_command import MODE_NAMES
 from dpsql.shell.stderr import MEANINGS, Exit
 from dpsql.sql.options import OPTIONS, SETTINGS
@@ -115,7 +115,7 @@ def test_modes_and_the_shells_commands_are_documented() -> None:
     assert [mode.name for mode in MODES if f"| `{mode.name}` |" not in text] == []
     assert tuple(mode.name for mode in MODES) == MODE_NAMES
     made = topic_text("commands")
-    assert [name for own in OWN for name in own.names if name not in made] == []
+    assert [name for command in PROMPT_COMMANDS for name in command.names if name not in made] == []
 
 
 INTERFACES: dict[str, tuple[type, ...]] = {

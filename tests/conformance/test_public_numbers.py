@@ -133,7 +133,9 @@ def test_the_smartnoise_student_file_works_unchanged(tmp_path: Path) -> None:
         assert count.privacy.intervals["n"] == 3  # whole noise: P[|noise| > 3] = 2e^-4/(1 + 1/e) = 0.027
         total = connection.execute("SELECT SUM(absences) AS s FROM school.student")
         assert total.privacy.measurements[0].scale == pytest.approx(50, rel=1e-6)
-        assert total.privacy.intervals["s"] == pytest.approx(149.787, abs=1e-2)
+        assert total.privacy.intervals["s"] == pytest.approx(
+            149.787 + 0.5, abs=1e-2
+        )  # a whole number is half a unit farther off
         assert connection.budget.spent.epsilon == 2
     with dpsql.connect(tmp_path / "other.yaml", source=str(data), epsilon=1, delta=1e-7, budget=10) as connection:
         connection.execute("SELECT famsize, AVG(G3) FROM student GROUP BY famsize")

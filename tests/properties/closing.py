@@ -11,7 +11,7 @@ from dpsql.execution.planning import read
 from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node, Project
-from dpsql.plan.cut import Draft, cut
+from dpsql.plan.cut import UnboundedStage, cut
 from dpsql.privacy.rules.context import KeysNeeded, TrackContext
 from dpsql.privacy.track import track_statement
 from dpsql.session import Session
@@ -37,13 +37,13 @@ def with_loads(session: Session, sql: str) -> list[tuple[Project, tuple[Node, ..
     return [(_closed(draft, ids), draft.loads) for draft in cut(tracked, ids)[0]]
 
 
-def _closed(draft: Draft, ids: Ids) -> Project:
+def _closed(draft: UnboundedStage, ids: Ids) -> Project:
     unit = draft.private.unit
     exprs = [unit, *dict.fromkeys(expr for expr in _read(draft) if columns_of(expr))]
     return Project(draft.input, tuple(ids.field("", expr.type) for expr in exprs), tuple(exprs))
 
 
-def _read(draft: Draft) -> Iterator[Expr]:
+def _read(draft: UnboundedStage) -> Iterator[Expr]:
     yield from draft.node.keys
     for call in draft.node.calls:
         yield from call.args

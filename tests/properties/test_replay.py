@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import Error
-from dpsql.execution.plan_sql import ScratchSql
+from dpsql.execution.known import check
+from dpsql.execution.plan_sql import PlanSql
 from dpsql.functions import FUNCTIONS, unchecked
 from dpsql.ir.expr import AggregateCall, Call, Expr
 from dpsql.ir.expr import walk as walk_expr
@@ -24,7 +25,6 @@ from dpsql.ir.scoping import exprs_of
 from dpsql.plan.balls import radius
 from dpsql.plan.measurements import exprs
 from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
-from dpsql.query import check
 from dpsql.testing import Copies, Replayer
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world
@@ -93,9 +93,9 @@ def _replay(
     lines = replayer.replay(query.sql, query.parameters or None, units=units)
     broken = [line for line in lines if not line.holds]
     assert not broken, f"{query.sql}\n{query.parameters}\n{one.catalog}\n{one.rows}\n{broken}"
-    scratch = check(replayer.session, plan)
+    plan_sql = check(replayer.session, plan)
     for stage in plan.stages:
-        _count_limits(replayer, stage, scratch, seen)
+        _count_limits(replayer, stage, plan_sql, seen)
     _count(plan, seen, used)
     seen[f"source {one.form}"] += 1
     seen["row is unit"] += one.row_is_unit
@@ -137,11 +137,11 @@ def _keys(stage: Stage) -> str:
     return "declared" if "declared" in kinds else kinds.pop()
 
 
-def _count_limits(replayer: Replayer, stage: NoisyStage, scratch: ScratchSql, seen: Counter[str]) -> None:
+def _count_limits(replayer: Replayer, stage: NoisyStage, plan_sql: PlanSql, seen: Counter[str]) -> None:
     """A limit bit where the totals would be others without it."""
-    limited = replayer.totals(stage, scratch)
+    limited = replayer.totals(stage, plan_sql)
     for what, limit in (
         ("rows", dataclasses.replace(stage.limit, rows=radius("rows", NO_LIMIT))),
         ("groups", dataclasses.replace(stage.limit, groups=radius("groups", NO_LIMIT))),
     ):
-        seen[f"{what} bit"] += replayer.totals(dataclasses.replace(stage, limit=limit), scratch) != limited
+        seen[f"{what} bit"] += replayer.totals(dataclasses.replace(stage, limit=limit), plan_sql) != limited

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.privacy.settling import settled
-from dpsql.query import check, vault_run, vault_totals
+from dpsql.query import vault_run, vault_totals
 from dpsql.release.noise import release, released_limits
 from dpsql.session import open_session
 
@@ -41,14 +42,14 @@ def runs(heavy: int) -> list[tuple[int, int]]:
     source = {"t": world(heavy)}
     with closing(open_session(CATALOG, source=source, charged=False, epsilon=Fraction(1))) as session:
         plan = plan_of(session, read("SELECT COUNT(*) AS n FROM t"))
-        (stage,), scratch, vault = plan.stages, check(session, plan), session.vault()
+        (stage,), plan_sql, vault = plan.stages, check(session, plan), session.vault()
         ready = with_public_keys(stage)
         asked = counting(ready, vault_relations(session, vault, stage))
-        above = vault_run(session, stage, scratch, vault, asked)
+        above = vault_run(session, stage, plan_sql, vault, asked)
         choice, totals, found = stage.choices[0], {}, []
         for limit in choice.candidates:
             then = dataclasses.replace(ready, stage=settled(stage, [limit]))
-            totals[limit] = (vault_totals(session, then, scratch, vault, exact=False), then)
+            totals[limit] = (vault_totals(session, then, plan_sql, vault, exact=False), then)
         for _ in range(RUNS):
             (limit,) = released_limits(above, ready, {})
             (count,) = release(*totals[limit]).columns["m0_0"].tolist()

@@ -71,8 +71,8 @@ def _primitive(call: AnyCall, known: frozenset[str]) -> AnyCall:
 
 def form(call: Call, args: tuple[str, ...]) -> str:
     """The total form of one call, its arguments printed."""
-    found = TOTAL.get(call.function)
-    return found(call, args) if found is not None else plain(call, args)
+    special = TOTAL.get(call.function)
+    return special(call, args) if special is not None else plain(call, args)
 
 
 def within(value: str, low: str, high: str) -> str:
@@ -219,11 +219,11 @@ def _checked_cast(call: Call, args: tuple[str, ...]) -> str:
 
 def _nullif(call: Call, args: tuple[str, ...]) -> str:
     """The first argument keeps its type, though it may have been brought to a wider one to be compared."""
-    found = f"NULLIF({args[0]}, {args[1]})"
+    text = f"NULLIF({args[0]}, {args[1]})"
     if _has_nullif(*args):
         pair = f"{{'a': {args[0]}, 'b': {args[1]}}}"
-        found = f"list_transform([{pair}], lambda p: CASE WHEN p.a = p.b THEN NULL ELSE p.a END)[1]"
-    return found if call.args[0].type == call.type else f"TRY_CAST({found} AS {call.type.sql})"
+        text = f"list_transform([{pair}], lambda p: CASE WHEN p.a = p.b THEN NULL ELSE p.a END)[1]"
+    return text if call.args[0].type == call.type else f"TRY_CAST({text} AS {call.type.sql})"
 
 
 def _joined(call: Call, args: tuple[str, ...]) -> str:

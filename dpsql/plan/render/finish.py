@@ -20,13 +20,13 @@ LARGEST = "9223372036854774784e0"  # the largest double that is a BIGINT
 
 def noisy_columns(stage: NoisyStage, *, exact: bool) -> dict[str, str]:
     """The columns of the noisy table and their SQL types."""
-    found = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
+    types = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
     for j, noised in enumerate(stage.noised):
         one = noised.measurement
         as_text = exact or (isinstance(one, Choice) and one.part is not None and is_text(one.part.type))
-        found |= dict.fromkeys(column_names(j, noised), "VARCHAR" if as_text else "BIGINT")
-    found |= {one.column: "BIGINT" for one in stage.nonnegative}
-    return found
+        types |= dict.fromkeys(column_names(j, noised), "VARCHAR" if as_text else "BIGINT")
+    types |= {one.column: "BIGINT" for one in stage.nonnegative}
+    return types
 
 
 def column_names(j: int, noised: Noised) -> tuple[str, ...]:

@@ -58,15 +58,15 @@ def group(ready: Ready, relations: Relations, joins: Joins) -> str:
 
 def private_keys(stage: NoisyStage, relations: Relations, joins: Joins) -> list[tuple[VaultColumn, str]]:
     """The private keys in the form they travel in; what travels as NULL though it is none is no key, by a test."""
-    found: list[tuple[VaultColumn, str]] = []
+    columns: list[tuple[VaultColumn, str]] = []
     for i, key in enumerate(stage.keys):
         if key.values is not None:
             continue
         value = relations.expr(key.expr)
-        found.append((key_part(i, key.field.type), travelled(value, key.field.type)))
+        columns.append((key_part(i, key.field.type), travelled(value, key.field.type)))
         if may_be_lost(key.field.type):
             joins.tests.append(f"({not_lost(value, key.field.type)})")
-    return found
+    return columns
 
 
 def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str:

@@ -32,7 +32,7 @@ def only_placed(stage: NoisyStage, catalog: Catalog) -> frozenset[int]:
     ):
         return frozenset()
     on_axes, read = _readers(stage)
-    placed = {id_: found for id_, found in on_axes.items() if len(found) == read[id_]}
+    placed = {id_: axes for id_, axes in on_axes.items() if len(axes) == read[id_]}
     above: dict[int, list[int]] = {}  # a column, and those that hand it on
     used = {id_ for node in nodes for expr in exprs_of(node) if not _hands_on(node, expr) for id_ in columns_of(expr)}
     for node in nodes:
@@ -45,17 +45,17 @@ def only_placed(stage: NoisyStage, catalog: Catalog) -> frozenset[int]:
         """The axes on which all that is read of the column stands; None where something else is."""
         if id_ in used:
             return None
-        found: list[Axis] = []
+        axes: list[Axis] = []
         if id_ in top:
             if read[id_] and id_ not in placed:
                 return None
-            found += placed.get(id_, [])
+            axes += placed.get(id_, [])
         for next_ in above.get(id_, []):
             further = reached(next_)
             if further is None:
                 return None
-            found += further
-        return found
+            axes += further
+        return axes
 
     top = {f.id for f in stage.source.node.fields}
     return frozenset(
@@ -90,12 +90,12 @@ def _declared(catalog: Catalog, scan: Scan, name: str) -> ColumnSpec | None:
     return None if spec is None else spec.column(name)
 
 
-def _within(found: list[Axis] | None, column: ColumnSpec | None) -> bool:
-    if not found or column is None:
+def _within(axes: list[Axis] | None, column: ColumnSpec | None) -> bool:
+    if not axes or column is None:
         return False
     lower, upper = column.interval.lower, column.interval.upper
     return all(
         (lower is None or round(Fraction(float(lower)) / axis.step) <= axis.low)
         and (upper is None or round(Fraction(float(upper)) / axis.step) >= axis.high)
-        for axis in found
+        for axis in axes
     )

@@ -28,14 +28,14 @@ def selecting(
     """
     tables: dict[str, Columns] = {}
     joins = Joins(tables, stage.source.single)
-    found = private_keys(stage, relations, joins)
+    parts = private_keys(stage, relations, joins)
     ordinal = public_ordinal(stage, relations, joins)
     if ordinal:
-        found.insert(0, (GROUP, f"CAST({ordinal} AS BIGINT)"))
+        parts.insert(0, (GROUP, f"CAST({ordinal} AS BIGINT)"))
     if before is not None and before.count:
         joins.leave_out(stage, before, relations)
-    columns = tuple(column for column, _ in found)
-    items = [f"{relations.expr(stage.source.unit)} AS u", *(f"{text} AS {column.name}" for column, text in found)]
+    columns = tuple(column for column, _ in parts)
+    items = [f"{relations.expr(stage.source.unit)} AS u", *(f"{text} AS {column.name}" for column, text in parts)]
     source = f"SELECT {', '.join(items)} FROM ({relations.render(stage.source.node)}) AS t{joins.text}"
     keys = ", ".join(column.name for column in columns)
     # no row is without its unit, as the kernel has proved

@@ -104,24 +104,24 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
         for j, n in enumerate(ready.stage.noised)
         if n.draw.mechanism not in NOT_ASKED and not isinstance(n.measurement, left_out)
     ]
-    found: list[Question] = [_groups(printer)] if exact else []
+    questions: list[Question] = [_groups(printer)] if exact else []
     for norm in (1, 2):
         own = [(j, n.measurement) for j, n in noised if n.ball == norm]
         by_rows = [(j, m) for j, m in own if _per_rows(m)]
         by_units = [(j, m) for j, m in own if _per_groups(m)]
-        found += [_of_rows(printer, by_rows, norm)] if by_rows else []
-        found += [_of_units(printer, by_units, norm)] if by_units else []
+        questions += [_of_rows(printer, by_rows, norm)] if by_rows else []
+        questions += [_of_units(printer, by_units, norm)] if by_units else []
     by_values = [(j, n.measurement) for j, n in noised if limited_by(n.measurement) == "values"]
-    found += [_of_values(printer, by_values)] if by_values else []
+    questions += [_of_values(printer, by_values)] if by_values else []
     for j, n in noised:
         match n.measurement:
             case DistinctCount():
-                found.append(_distinct(printer, j, n.measurement))
+                questions.append(_distinct(printer, j, n.measurement))
             case Choice() | Histogram():
-                found.append(_candidates(printer, j, n.measurement, n.draw))
+                questions.append(_candidates(printer, j, n.measurement, n.draw))
             case _:
                 pass
-    return VaultQuery(questions=tuple(found), tables=printer.tables)
+    return VaultQuery(questions=tuple(questions), tables=printer.tables)
 
 
 def _per_rows(one: Measurement) -> bool:
@@ -151,12 +151,12 @@ class Weighing:
 
     @classmethod
     def of(cls, parts: Parts, *, apart: bool) -> Weighing:
-        found: dict[object, str] = {}
+        by_entering: dict[object, str] = {}
         names: dict[int, str] = {}
         counts: dict[str, str] = {}
         present: set[int] = set()
         for j, one in parts:
-            name = found.setdefault(entering(one), f"e{len(found)}")
+            name = by_entering.setdefault(entering(one), f"e{len(by_entering)}")
             names[j] = name
             if name in counts:
                 continue
@@ -313,12 +313,12 @@ def _moments(printer: Printer, j: int, one: RowMoments, sums: Sums) -> list[Tota
 
 def _outs(printer: Printer, parts: Parts, totals: dict[int, list[Total]], sums: Sums) -> list[tuple[VaultColumn, str]]:
     """The totals on their noise grids; without noise as text."""
-    found: list[tuple[VaultColumn, str]] = []
+    outs: list[tuple[VaultColumn, str]] = []
     for j, one in parts:
         for i, (each, draw) in enumerate(zip(totals[j], printer.stage.noised[j].asked, strict=True)):
             shown = _exactly(j, one, each, sums) if printer.exact else on_noise_grid(each.text, draw)
-            found.append((total(j, i, exact=printer.exact), shown))
-    return found
+            outs.append((total(j, i, exact=printer.exact), shown))
+    return outs
 
 
 def _summed(

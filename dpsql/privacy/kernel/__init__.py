@@ -34,8 +34,8 @@ def certify(node: Project, catalog: Catalog) -> Source:
     check_forms(node)
     totality = Totality(catalog)
     totality.ranges(node)
-    found = isolate(node, World(catalog))
-    if not isinstance(found, Owned) or not node.fields or node.fields[0].id not in found.units:
+    isolated = isolate(node, World(catalog))
+    if not isinstance(isolated, Owned) or not node.fields or node.fields[0].id not in isolated.units:
         raise unproved(node, "its first column is not the unit")
     canonical = order.canonical(node)
     for f in node.fields:
@@ -46,8 +46,8 @@ def certify(node: Project, catalog: Catalog) -> Source:
     return Source(
         node=node,
         unit=node.fields[0].column(),
-        proof=found.proof,
-        single=found.single,
+        proof=isolated.proof,
+        single=isolated.single,
         calls=totality.calls,
         checked=tuple(dict.fromkeys(totality.checked)),
     )
@@ -55,8 +55,8 @@ def certify(node: Project, catalog: Catalog) -> Source:
 
 def is_single(node: Project, catalog: Catalog) -> bool:
     """Whether a relation that ends in its unit has at most one row of each (Source.single)."""
-    found = isolate(node, World(catalog))
-    return isinstance(found, Owned) and found.single
+    isolated = isolate(node, World(catalog))
+    return isinstance(isolated, Owned) and isolated.single
 
 
 __all__ = ["certify", "is_single"]

@@ -204,9 +204,9 @@ def _full(node: Project, join: Join, world: World) -> Found:
     )
     if not units:
         raise unproved(node, "the unit is left out")
-    found = _both(left, right, Rule.UNIT_JOIN, units)
+    owned = _both(left, right, Rule.UNIT_JOIN, units)
     passed = {f.id: e.id for f, e in zip(node.fields, node.exprs, strict=True) if isinstance(e, Column)}
-    return replace(found, origins={id_: found.origins[old] for id_, old in passed.items() if old in found.origins})
+    return replace(owned, origins={id_: owned.origins[old] for id_, old in passed.items() if old in owned.origins})
 
 
 def _is_either(expr: Expr, left: frozenset[int], right: frozenset[int]) -> bool:

@@ -79,8 +79,8 @@ class Totality:
                 self._condition(node, node.on, below)
                 return sides[0]
             case Project():
-                found = [self._value(node, expr, below) for expr in node.exprs]
-                return _said((f.id for f in node.fields), found)
+                of_exprs = [self._value(node, expr, below) for expr in node.exprs]
+                return _said((f.id for f in node.fields), of_exprs)
             case Aggregate():
                 keys = [self._value(node, key, below) for key in node.keys]
                 calls = [self._over_rows(node, call, below) for call in node.calls]
@@ -132,10 +132,10 @@ class Totality:
         parts = [*call.args, *(key.expr for key in call.order)]
         if isinstance(call, WindowCall):
             parts += call.partition
-        found = [self._value(node, part, below) for part in parts]
+        ranges = [self._value(node, part, below) for part in parts]
         self._condition(node, call.where, below)
         form = known.get(call.function)
-        if form is None or not form(call.args, call.type, found[: len(call.args)]):
+        if form is None or not form(call.args, call.type, ranges[: len(call.args)]):
             refuse(node, f"{call.function} over rows may fail on a value")
         if isinstance(call, WindowCall) and call.frame is not None:
             self._frame(node, call, call.frame, below)
@@ -160,8 +160,8 @@ def refuse(node: Node, why: str) -> NoReturn:
     raise unproved(node, why, CANNOT_FAIL)
 
 
-def _said(ids: Iterable[int], found: Iterable[Range | None]) -> Below:
-    return {id_: range_ for id_, range_ in zip(ids, found, strict=True) if range_ is not None}
+def _said(ids: Iterable[int], ranges: Iterable[Range | None]) -> Below:
+    return {id_: range_ for id_, range_ in zip(ids, ranges, strict=True) if range_ is not None}
 
 
 def _scan(node: Scan, catalog: Catalog) -> Below:
@@ -171,13 +171,13 @@ def _scan(node: Scan, catalog: Catalog) -> Below:
 
 
 def _union(node: SetOp, left: Below, right: Below) -> Below:
-    found: Below = {}
+    hulls: Below = {}
     for f, a, b in zip(node.fields, node.left.fields, node.right.fields, strict=True):
         if not f.type == a.type == b.type:
             refuse(node, f'the sides have "{f.name}" in different types')
         if a.id in left and b.id in right:
-            found[f.id] = hull((left[a.id], right[b.id]))
-    return found
+            hulls[f.id] = hull((left[a.id], right[b.id]))
+    return hulls
 
 
 def _is_typed(function: Function, call: Call) -> bool:
@@ -213,10 +213,10 @@ def _sum(args: tuple[Expr, ...], type_: Type, ranges: list[Range | None]) -> boo
     """2^40 integers of 64 bits, or of that size, fit a HUGEINT; 2^32 decimals of 28 digits fit 38."""
     if len(args) != 1:
         return False
-    one, (found,) = args[0].type, ranges
+    one, (range_,) = args[0].type, ranges
     if one.kind is Kind.DECIMAL:
         return one.precision <= SUMMED_DIGITS and type_ == decimal(38, one.scale)
-    small = one.bits <= 64 or (found is not None and found.size <= SUMMED_SIZE)
+    small = one.bits <= 64 or (range_ is not None and range_.size <= SUMMED_SIZE)
     return one.kind is Kind.INTEGER and small and type_ == HUGEINT
 
 

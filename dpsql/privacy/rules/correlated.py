@@ -28,13 +28,13 @@ READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 def ties(node: Join, left: Tracked) -> dict[int, Tie]:
     """What the keys of the subquery (by the ids of its columns) are equated with."""
     own = {f.id for f in node.right.fields}
-    found: dict[int, Tie] = {}
+    by_column: dict[int, Tie] = {}
     for part in conjuncts(node.on):
         assert isinstance(part, Call) and part.function == "equal"
         key, other = part.args
         assert isinstance(key, Column) and key.id in own
-        found[key.id] = Tie(other, left)
-    return found
+        by_column[key.id] = Tie(other, left)
+    return by_column
 
 
 def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggregate | None:  # noqa: A002
@@ -107,20 +107,20 @@ def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  #
 
 def _introduced(tie: Tie) -> tuple[Tracked, Tracked] | None:
     """The public relation that the outer side's columns come from, bare, and under the filters that are about it alone."""
-    wanted, found = columns_of(tie.other), tie.outer
+    wanted, outer = columns_of(tie.other), tie.outer
     conditions: list[Expr] = []
-    while found.private is not None:
-        if isinstance(found.node, Filter):
-            conditions.append(found.node.predicate)
-        below = [child for child in found.inputs if wanted <= _ids(child)]
+    while outer.private is not None:
+        if isinstance(outer.node, Filter):
+            conditions.append(outer.node.predicate)
+        below = [child for child in outer.inputs if wanted <= _ids(child)]
         if len(below) != 1:
             return None
-        found = below[0]
-    rows = found
+        outer = below[0]
+    rows = outer
     for condition in conditions:
-        if columns_of(condition) and columns_of(condition) <= _ids(found):
+        if columns_of(condition) and columns_of(condition) <= _ids(outer):
             rows = filters.rule(Filter(rows.node, condition), rows)
-    return found, rows
+    return outer, rows
 
 
 def _ids(tracked: Tracked) -> frozenset[int]:

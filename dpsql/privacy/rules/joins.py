@@ -64,10 +64,10 @@ def _origins(node: Join, left: Tracked, right: Tracked, context: TrackContext) -
     """Where columns come from. Of a public table's columns that an outer join may leave out nothing is said: with NULLs
     added they are no longer the table's. (A private table's keep theirs: it serves to find paths, by equality, which NULL
     never is.)"""
-    found: dict[int, Origin] = {}
+    origins: dict[int, Origin] = {}
     for side, extended in ((left, node.kind in ("right", "full")), (right, node.kind in ("left", "full"))):
-        found |= {id_: o for id_, o in side.origins.items() if not extended or not _is_public(o, context)}
-    return found
+        origins |= {id_: o for id_, o in side.origins.items() if not extended or not _is_public(o, context)}
+    return origins
 
 
 def _is_public(origin: Origin, context: TrackContext) -> bool:

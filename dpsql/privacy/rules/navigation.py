@@ -71,8 +71,8 @@ def navigation(
             tile = Domain(type=BIGINT, interval=Interval(Fraction(1), Fraction(most)), nullable=False)
             return Made(expr=ask("ntile", call.args, BIGINT, tile, over=numbered))
         case (("lag" | "lead"), (value, *rest)):
-            args, found = _shifted(call, value, rest, domains)
-            return Made(expr=ask(call.function, args, value.type, found, over=numbered))
+            args, domain = _shifted(call, value, rest, domains)
+            return Made(expr=ask(call.function, args, value.type, domain, over=numbered))
         case (("first_value" | "last_value"), (value,)):
             return _end(call, rows, total, domain_of(value, domains).or_null(), ask)
         case "nth_value", (value, position):
@@ -119,8 +119,8 @@ def _end(call: WindowCall, rows: Rows, total: tuple[SortKey, ...], domain: Domai
     start, end = _edges(call, rows)
     near, far = (start, end) if call.function == "first_value" else (end, start)
     if near != HERE:
-        found = over(rows.partition, WHOLE)
-        return _if_reached(found, 1, rows, value, ask) if call.ignore_nulls and far == HERE else Made(expr=found)
+        column = over(rows.partition, WHOLE)
+        return _if_reached(column, 1, rows, value, ask) if call.ignore_nulls and far == HERE else Made(expr=column)
     of_peers = over((*rows.partition, *(key.expr for key in rows.order)), WHOLE)
     if not call.ignore_nulls or far == HERE:
         return Made(expr=of_peers)
@@ -128,12 +128,12 @@ def _end(call: WindowCall, rows: Rows, total: tuple[SortKey, ...], domain: Domai
     return Made(expr=functions.make("coalesce", (of_peers, on), at=None))
 
 
-def _if_reached(found: Column, position: int, rows: Rows, value: Expr | None, ask: AskWindow) -> Made:
+def _if_reached(column: Column, position: int, rows: Rows, value: Expr | None, ask: AskWindow) -> Made:
     """What was found in the whole partition, if the frame holds so many rows (so many values, where one is given)."""
     count = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
     there = ask("count", () if value is None else (value,), BIGINT, count, over=rows)
     enough = functions.make("greater_equal", (there, Literal(position, BIGINT)), at=None)
-    return Made(expr=functions.make("case", (enough, found, Literal(None, NULL)), at=None))
+    return Made(expr=functions.make("case", (enough, column, Literal(None, NULL)), at=None))
 
 
 def _nth(
@@ -150,7 +150,7 @@ def _nth(
     if start == HERE and end == END:
         raise bad_frame(call, "Its n-th row would be counted from the row's peers on.")
     peers = tuple(key.expr for key in rows.order) if start == HERE else ()
-    found = ask(
+    column = ask(
         "nth_value",
         call.args,
         value.type,
@@ -158,8 +158,8 @@ def _nth(
         over=Rows(partition=(*rows.partition, *peers), order=order, frame=WHOLE),
     )
     if (start, end) != (BEGIN, HERE):
-        return Made(expr=found)
-    return _if_reached(found, position, rows, value if call.ignore_nulls else None, ask)
+        return Made(expr=column)
+    return _if_reached(column, position, rows, value if call.ignore_nulls else None, ask)
 
 
 def by_rows(call: WindowCall, frame: Frame) -> Frame:
@@ -198,8 +198,8 @@ def _shifted(
             fix="CAST it to the same type.",
         )
     keys = None if known.keys is None or other.keys is None else tuple(dict.fromkeys((*known.keys, *other.keys)))
-    found = known.interval if other.type.kind is Kind.NULL else hull(known.interval, other.interval)
-    return (value, rest[0], default), known.but(interval=found, keys=keys)
+    interval = known.interval if other.type.kind is Kind.NULL else hull(known.interval, other.interval)
+    return (value, rest[0], default), known.but(interval=interval, keys=keys)
 
 
 def _as_type(default: Expr, type_: Type) -> Expr:

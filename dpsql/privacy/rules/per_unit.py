@@ -76,10 +76,10 @@ def _quantile(*, middle: bool, between: bool) -> Maker:
             raise refused(call, f"{known.type} is not a number.", "Take a number, or quantile_disc.")
         reals = real(call.args[0])
         domain = Domain(type=REAL, interval=known.interval, nullable=True)
-        found = ask("quantile_cont", (reals, fraction), REAL, domain, distinct=call.distinct)
+        quantile = ask("quantile_cont", (reals, fraction), REAL, domain, distinct=call.distinct)
         if call.type == REAL:
-            return Made(expr=functions.make("canonical", (found,), at=None))  # between -∞ and ∞ lies no number
-        return Made(expr=functions.make("try_cast", (found,), at=None, to=call.type), interval=known.interval)
+            return Made(expr=functions.make("canonical", (quantile,), at=None))  # between -∞ and ∞ lies no number
+        return Made(expr=functions.make("try_cast", (quantile,), at=None, to=call.type), interval=known.interval)
 
     return maker
 
@@ -122,8 +122,8 @@ def _of_extreme(*, descending: bool) -> Maker:
         keys = (SortKey(absent), SortKey(by, descending=descending), *call.order)
         there = functions.make("case", (functions.make("is_not_null", (by,), at=None), value), at=None)
         nullable = known.nullable or domain_of(by, domains).nullable
-        found = maybe_none(known.but(nullable=nullable), call)
-        return Made(expr=ask("first", (there,), known.type, found, order=keys))
+        domain = maybe_none(known.but(nullable=nullable), call)
+        return Made(expr=ask("first", (there,), known.type, domain, order=keys))
 
     return maker
 

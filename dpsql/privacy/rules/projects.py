@@ -32,7 +32,7 @@ def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # no
     total = [functions.totalise(canonical(expr), input.ranges) for expr in node.exprs]
     fields, exprs = list(node.fields), [expr for expr, _ in total]
     domains = {f.id: functions.infer(expr, input.domains)[1] for f, expr in zip(node.fields, exprs, strict=True)}
-    ranges = {f.id: found for f, (_, found) in zip(node.fields, total, strict=True) if found is not None}
+    ranges = {f.id: range_ for f, (_, range_) in zip(node.fields, total, strict=True) if range_ is not None}
     private = carry(input.private, fields, exprs, domains, context)
     origins = _origins(fields, exprs, input)
     node = Project(input.node, tuple(fields), tuple(exprs))

@@ -50,13 +50,13 @@ def _origins(node: Scan, spec: TableSpec, context: TrackContext) -> dict[int, Or
 
 
 def _ranges(node: Scan, spec: TableSpec) -> dict[int, Range]:
-    found: dict[int, Range] = {}
+    ranges: dict[int, Range] = {}
     for f, column in zip(node.fields, node.columns, strict=True):
         declared = spec.column(column)
         range_ = None if declared is None else clean_range(declared)
         if range_ is not None:
-            found[f.id] = range_
-    return found
+            ranges[f.id] = range_
+    return ranges
 
 
 def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
@@ -79,8 +79,8 @@ def _domain(spec: TableSpec, column: str, context: TrackContext) -> Domain:
 def _spelled(column: tuple[str, str], context: TrackContext) -> tuple[str, str]:
     """(table, column) as the catalog spells them."""
     spec = context.catalog.table(column[0])
-    found = None if spec is None else spec.column(column[1])
-    return column if spec is None or found is None else (spec.name, found.name)
+    column_spec = None if spec is None else spec.column(column[1])
+    return column if spec is None or column_spec is None else (spec.name, column_spec.name)
 
 
 def _limits(spec: TableSpec, node: Scan) -> Limits:

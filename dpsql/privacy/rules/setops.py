@@ -91,11 +91,11 @@ def _union_all(
 
 
 def _hulls(fields: tuple[Field, ...], left: Tracked, right: Tracked) -> dict[int, Range]:
-    found: dict[int, Range] = {}
+    hulls: dict[int, Range] = {}
     for f, a, b in zip(fields, left.node.fields, right.node.fields, strict=True):
         if a.id in left.ranges and b.id in right.ranges:
-            found[f.id] = hull((left.ranges[a.id], right.ranges[b.id]))
-    return found
+            hulls[f.id] = hull((left.ranges[a.id], right.ranges[b.id]))
+    return hulls
 
 
 def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> Tracked:
@@ -114,7 +114,7 @@ def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> 
         node=Project(side.node, (*fields, unit), (*(expr for expr, _ in total), side.private.unit)),
         inputs=(side,),
         domains=domains,
-        ranges={f.id: found for f, (_, found) in zip(fields, total, strict=True) if found is not None},
+        ranges={f.id: range_ for f, (_, range_) in zip(fields, total, strict=True) if range_ is not None},
         private=private,
     )
 

@@ -75,7 +75,7 @@ def _grouped(
     domains: dict[int, Domain] = {
         f.id: functions.infer(key, input.domains)[1] for f, (key, _) in zip(key_fields, keys, strict=True)
     }
-    ranges = {f.id: found for f, (_, found) in zip(key_fields, keys, strict=True) if found is not None}
+    ranges = {f.id: range_ for f, (_, range_) in zip(key_fields, keys, strict=True) if range_ is not None}
     if node.sets is not None:
         domains = {f.id: domains[f.id] if i == unit_key else domains[f.id].or_null() for i, f in enumerate(key_fields)}
     primitives: dict[AggregateCall, Field] = {}
@@ -133,9 +133,9 @@ def _made(
         if one not in primitives:
             primitives[one] = context.ids.field("", type_)
             domains[primitives[one].id] = domain
-            found = functions.call_range(one, input.ranges)
-            if found is not None:
-                ranges[primitives[one].id] = found
+            range_ = functions.call_range(one, input.ranges)
+            if range_ is not None:
+                ranges[primitives[one].id] = range_
         return primitives[one].column()
 
     every = tuple(SortKey(f.column()) for f in input.node.fields)  # of an interval among them `ask` hears in time

@@ -132,9 +132,9 @@ def _on_grid(call: UnitCall, grid: ValueGrid) -> Expr:
     scaled = functions.make("multiply", (number, constant(1 / grid.step)), at=None)
     match arg.type.kind:
         case Kind.INTEGER:
-            _, found = functions.totalise(arg, call.ranges)
+            _, range_ = functions.totalise(arg, call.ranges)
             units = functions.make("cast", (arg,), at=None, to=BIGINT)
-            if found is not None and found.within(Range(grid.low, grid.high)):
+            if range_ is not None and range_.within(Range(grid.low, grid.high)):
                 return units
             return _if_there(arg, _clamped(units, grid))
         case Kind.DECIMAL:

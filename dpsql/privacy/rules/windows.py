@@ -116,9 +116,9 @@ def _made(
         if one not in primitives:
             primitives[one] = context.ids.field("", type_)
             domains[primitives[one].id] = domain
-            found = functions.call_range(one, input.ranges)
-            if found is not None:
-                ranges[primitives[one].id] = found
+            range_ = functions.call_range(one, input.ranges)
+            if range_ is not None:
+                ranges[primitives[one].id] = range_
         return primitives[one].column()
 
     if call.function in AGGREGATES:

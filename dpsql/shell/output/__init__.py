@@ -26,15 +26,15 @@ NAMES = tuple(BY_NAME)
 
 
 def mode_named(name: str) -> Mode:
-    found = BY_NAME.get(name.lower()) or mode_of_file(Path(f"result.{name}"))  # .mode md is what it says
-    if found is None:
+    mode = BY_NAME.get(name.lower()) or mode_of_file(Path(f"result.{name}"))  # .mode md is what it says
+    if mode is None:
         raise InterfaceError(
             f'there is no output mode "{name[:40]}"',
             code=621,
             why=did_you_mean(name, NAMES).strip(),
             fix=f"There are {', '.join(NAMES)}.",
         )
-    return found
+    return mode
 
 
 def mode_of_file(path: Path) -> Mode | None:

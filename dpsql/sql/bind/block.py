@@ -43,16 +43,16 @@ class Block:
         alias = self._alias(name) if qualifier is None else None
         if alias is not None and self.aliases_first:
             return alias
-        found = self.scope.find(name, qualifier, at)
-        if found is not None:
-            return found
+        expr = self.scope.find(name, qualifier, at)
+        if expr is not None:
+            return expr
         if alias is not None:
             return alias
         outer = self.scope.parent
         while outer is not None:
-            found = outer.find(name, qualifier, at)
-            if found is not None:
-                return found
+            expr = outer.find(name, qualifier, at)
+            if expr is not None:
+                return expr
             outer = outer.parent
         if qualifier is not None and not any(
             fold(qualifier) in (fold(s.alias), *s.qualified) for s in self.scope.sources

@@ -124,10 +124,10 @@ def read_aggregate(node: exp.Expr, context: Context) -> AggregateRead | None:
             if name not in context.aggregates and name not in functions.SCRATCH_AGGREGATES:
                 return None
             return _arguments(name, tuple(node.expressions), node, context)
-    found = CLASSES.get(type(node))
-    if found is None:
+    known = CLASSES.get(type(node))
+    if known is None:
         return None
-    name, slots = found
+    name, slots = known
     arguments: list[exp.Expr] = []
     for slot in slots:
         value = node.args.get(slot)
@@ -221,9 +221,9 @@ def bind_grouping(node: exp.Grouping, block: Block, bind_expr: BindExpr) -> Aggr
 
 def _options(core: exp.Expr, context: Context) -> tuple[tuple[str, Atom], ...]:
     """contribution_bounds_per_group => (low, high), if the call has it."""
-    found = context.statement.call_options.get(core.meta.get("start", -1), {})
+    bounds = context.statement.call_options.get(core.meta.get("start", -1), {})
     return tuple(
-        pair for name, b in sorted(found.items()) for pair in ((f"{name}_low", b.low), (f"{name}_high", b.high))
+        pair for name, b in sorted(bounds.items()) for pair in ((f"{name}_low", b.low), (f"{name}_high", b.high))
     )
 
 

@@ -82,11 +82,11 @@ def _column(node: exp.Column, block: Block) -> Expr:
         raise Refused(
             f'"{name}" is a table, not a column', code=120, at=at, why="A whole row is no value.", fix="Name a column."
         )
-    found = block.column(name, qualifier, at)
-    if isinstance(found, exp.Expr):
+    column = block.column(name, qualifier, at)
+    if isinstance(column, exp.Expr):
         inner = dataclasses.replace(block, expanding=(*block.expanding, fold(name)))
-        return bind_expr(found, inner)
-    return dataclasses.replace(found, at=at)
+        return bind_expr(column, inner)
+    return dataclasses.replace(column, at=at)
 
 
 def _only_as_condition(node: exp.Expr, block: Block) -> Refused:

@@ -70,8 +70,8 @@ def _clauses(group: exp.Group) -> list[exp.Expr]:
 
 
 def _members(node: exp.Expr, position: object) -> tuple[int, ...]:
-    found = node.expressions if isinstance(node, exp.Tuple) else [node]
-    return tuple(position(e) for e in found)  # type: ignore[operator]  # the closure of read_grouping
+    members = node.expressions if isinstance(node, exp.Tuple) else [node]
+    return tuple(position(e) for e in members)  # type: ignore[operator]  # the closure of read_grouping
 
 
 def _cube(cube: exp.Cube, position: object, block: Block) -> list[tuple[int, ...]]:

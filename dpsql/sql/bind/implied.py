@@ -24,7 +24,7 @@ def with_implied(leaf: Node, conditions: Iterable[Expr], catalog: Catalog) -> No
     if spec is None or not spec.public:
         return leaf
     own = frozenset(f.id for f in leaf.fields)
-    for implied in dict.fromkeys(found for condition in conditions for found in _implied(condition, own)):
+    for implied in dict.fromkeys(part for condition in conditions for part in _implied(condition, own)):
         leaf = Filter(leaf, implied)
     return leaf
 

@@ -82,13 +82,13 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     node, scope = bind_from(select, context, block.env, block.scope)
     inner = Block(context, block.env, scope)
     where = select.args.get("where")
-    found = [] if where is None else conditions(where.this, inner)
-    no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
+    predicates = [] if where is None else conditions(where.this, inner)
+    no_calls([c.on if isinstance(c, Semi) else c for c in predicates], "WHERE")
     have = {f.id for f in node.fields} | set(inner.scalars)
-    outer = [c for c in found if not isinstance(c, Semi) and not columns_of(c) <= have]
+    outer = [c for c in predicates if not isinstance(c, Semi) and not columns_of(c) <= have]
     if not outer:
         return None
-    node = apply(node, [c for c in found if c not in outer], inner)
+    node = apply(node, [c for c in predicates if c not in outer], inner)
     refuse_free(node, select, block)
     pairs = [_split_equality(c, have, select, block) for c in outer if not isinstance(c, Semi)]
     value = bind_expr(select.expressions[0], inner)

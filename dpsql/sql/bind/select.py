@@ -62,9 +62,9 @@ def bind_select(select: exp.Select, context: Context, env: Env, parent: Scope | 
     block = Block(context, env, scope, _aliases(select), _windows(select))
     where = select.args.get("where")
     if where is not None:
-        found = conditions(where.this, block)
-        no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
-        node = apply(node, found, block)
+        predicates = conditions(where.this, block)
+        no_calls([c.on if isinstance(c, Semi) else c for c in predicates], "WHERE")
+        node = apply(node, predicates, block)
     parts = _parts(select, block)
     grouping = read_grouping(select, parts.items, block)
     if grouping is not None or any(_has(expr, AggregateCall) for expr in parts.exprs()):
@@ -92,11 +92,11 @@ def _parts(select: exp.Select, block: Block) -> Parts:
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if isinstance(star, exp.Star):
             qualifier = ".".join(p.name for p in item.parts[:-1]) if isinstance(item, exp.Column) else None
-            found = list(block.scope.star(qualifier or None, context.at(item)))
-            if not found:
+            columns = list(block.scope.star(qualifier or None, context.at(item)))
+            if not columns:
                 raise SqlError("* finds no columns", code=102, at=context.at(item), fix="Add a FROM clause.")
-            names += [name for name, _ in found]
-            items += [dataclasses.replace(expr, at=context.at(item)) for _, expr in found]
+            names += [name for name, _ in columns]
+            items += [dataclasses.replace(expr, at=context.at(item)) for _, expr in columns]
         else:
             names.append(_name(item, name, block))
             # an alias is not in sight inside its own expression
@@ -116,9 +116,9 @@ def _name(item: exp.Expr, name: str, block: Block) -> str:
     """A bare column's own spelling in its table; else the name it has by itself."""
     if isinstance(item, exp.Column):
         qualifier = ".".join(part.name for part in item.parts[:-1]) or None
-        found = block.scope.find(item.name, qualifier, block.context.at(item))
-        if isinstance(found, Column) and found.name:
-            return found.name
+        column = block.scope.find(item.name, qualifier, block.context.at(item))
+        if isinstance(column, Column) and column.name:
+            return column.name
     return name
 
 

@@ -69,12 +69,12 @@ def plain_condition(node: exp.Expr, block: Block) -> Expr:
     return expr
 
 
-def apply(node: Node, found: list[Condition], block: Block) -> Node:
+def apply(node: Node, conditions: list[Condition], block: Block) -> Node:
     """Conditions that tie the tables of FROM go into their joins, then filters, then semi-joins; last come those that use
     scalar subqueries, so that these are asked for as few rows as possible."""
-    plain = [condition for condition in found if not isinstance(condition, Semi)]
+    plain = [condition for condition in conditions if not isinstance(condition, Semi)]
     node, filters = gathered(node, plain, block.context.catalog)
-    ordered: list[Condition] = [*filters, *(condition for condition in found if isinstance(condition, Semi))]
+    ordered: list[Condition] = [*filters, *(condition for condition in conditions if isinstance(condition, Semi))]
     for condition in sorted(ordered, key=lambda one: _uses_scalars(one, block)):
         test = condition.on if isinstance(condition, Semi) else condition
         node = join_scalars(node, [test], block)
@@ -163,9 +163,9 @@ def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
     where = select.args.get("where")
     own: list[Condition] = []
     correlated: list[Expr] = []
-    found = [] if where is None else conditions(where.this, inner)
-    no_calls([c.on if isinstance(c, Semi) else c for c in found], "WHERE")
-    for condition in found:
+    predicates = [] if where is None else conditions(where.this, inner)
+    no_calls([c.on if isinstance(c, Semi) else c for c in predicates], "WHERE")
+    for condition in predicates:
         if isinstance(condition, Semi) or columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
             own.append(condition)
         else:

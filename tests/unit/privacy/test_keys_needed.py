@@ -6,7 +6,7 @@ import pytest
 
 from dpsql.engine.printing import printed
 from dpsql.execution.planning import plan_of, read
-from dpsql.planner import World, plan
+from dpsql.planner import PlannerInput, plan
 from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session, open_session
@@ -24,10 +24,10 @@ def test_a_planner_without_values_says_which_it_needs() -> None:
     opened = session()
     settings = QuerySettings(epsilon=None, delta=None, exact=True)
     with pytest.raises(KeysNeeded) as needed:
-        plan(read(SQL), World(catalog=opened.catalog, printed=printed), settings)
+        plan(read(SQL), PlannerInput(catalog=opened.catalog, printed=printed), settings)
     assert needed.value.column == COLUMN
     (stage,) = plan(
-        read(SQL), World(catalog=opened.catalog, printed=printed, keys_of={COLUMN: ("x", "y")}), settings
+        read(SQL), PlannerInput(catalog=opened.catalog, printed=printed, keys_of={COLUMN: ("x", "y")}), settings
     ).stages
     assert [key.values for key in stage.keys] == [("x", "y")]
     opened.close()

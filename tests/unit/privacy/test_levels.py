@@ -18,7 +18,7 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy import level_shares, levels
 from dpsql.privacy.level_shares import ErrorGoal, Kept, Levels, shares, variances
 from dpsql.release.consistency import consistent
-from dpsql.release.noise import Noisy
+from dpsql.release.noise import ReleasedRows
 
 Power = Literal[1, 2]
 
@@ -243,7 +243,7 @@ def test_what_nothing_was_drawn_of_is_never_shown_as_a_zero() -> None:
     made = plan("a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)", mechanism="laplace", error="per cell")
     last = made.stages[1]
     assert last.noised[0].draw.mechanism == "summed"
-    alone = Noisy(stage=1, columns={"m0_0": np.zeros(1, dtype=np.int64)}, rows=1)
+    alone = ReleasedRows(stage=1, columns={"m0_0": np.zeros(1, dtype=np.int64)}, rows=1)
     with pytest.raises(InternalError, match="no parts"):
         consistent((last,), [alone])
 

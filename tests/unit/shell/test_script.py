@@ -43,7 +43,7 @@ def test_items(text: str, expected: list[str]) -> None:
 
 def test_items_know_their_line_and_kind() -> None:
     items = items_of("-- one\n\nSELECT 1\nFROM t;\n.tables\nSELECT 2")
-    assert [(item.line, item.own) for item in items] == [(3, False), (5, True), (6, False)]
+    assert [(item.line, item.command) for item in items] == [(3, False), (5, True), (6, False)]
 
 
 def test_a_long_file_is_read_once() -> None:
