@@ -242,13 +242,13 @@ def _asked(accuracy: HalfWidths, known: Mapping[str, float]) -> dict[str, Fracti
 
 def _unknown(name: str, names: list[str]) -> Refused:
     return Refused(
-        f"how near {name} is cannot be computed beforehand",
+        f"the accuracy of {name} is not known beforehand",
         code=119,
-        why="It is known of counts and sums; of averages and ratios where it is known how many rows there are. Of what is "
-        "chosen among values only the data know.",
-        fix=f"Ask for the accuracy of {', '.join(names)}, or say how many rows there are: assumed_rows = 1000."
+        why="It is known for counts and sums, and for averages and ratios if the number of rows is known. For chosen values "
+        "(MEDIAN, MIN, MODE) it depends on the data.",
+        fix=f"Ask for the accuracy of {', '.join(names)}, or give the number of rows: assumed_rows = 1000."
         if names
-        else "Say how many rows there are (assumed_rows = 1000), or ask for an ε.",
+        else "Give the number of rows (assumed_rows = 1000), or ask for an ε.",
     )
 
 

@@ -104,7 +104,7 @@ def test_the_release_table(ledger: Ledger) -> None:
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + len(found)
     assert len({line.count("|") for line in table}) == 1
-    assert "each patient" in text and "0 to 240 (declared)" in text and "| void |" in text
+    assert "Privacy unit: patient" in text and "0 to 240 (declared)" in text and "| void |" in text
     assert "ε = 3.5" in text  # not what was voided
     data = json.loads(json.dumps(as_json(published(ledger))))
     assert data["epsilon"] == 3.5 and data["releases"][2]["epsilon"] == 2
