@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dpsql.accounting.account import Amount, Charge, Receipt
-from dpsql.accounting.caps import least_amount
+from dpsql.accounting.account import Charge, Receipt
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.domain.interval import Interval
@@ -278,13 +277,6 @@ def refusal_now(session: Session, plan: ReleasePlan, plan_sql: PlanSql, *, fresh
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
 
 
-def left_of(ledger: Ledger, analyst: str | None) -> Amount:
-    """What a charge must be within: of the dataset's budget (or sub-budget) and of the analyst's own."""
-    balance = ledger.balance(analyst)
-    own = balance.per_analyst.get(analyst or "")
-    return balance.left if own is None else least_amount(balance.left, own.left)
-
-
 def needs_charge(plan: ReleasePlan) -> bool:
     return plan.cost.epsilon > 0 or plan.cost.delta > 0
 
@@ -418,9 +410,13 @@ def vault_totals(
 ) -> Exact:
     if isinstance(ready.groups, Listed) and not ready.count and not exact:
         return Exact(())  # no group, nothing to ask
-    own = entropy.salt() if salt is None else salt
+    salt = entropy.salt() if salt is None else salt
     query = statements(
-        ready, vault_relations(session, vault, ready.stage), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+        ready,
+        vault_relations(session, vault, ready.stage),
+        salt=salt,
+        exact=exact,
+        kept=session.keeps_rows(ready.stage),
     )
     return vault_run(session, ready.stage, plan_sql, vault, query)
 
@@ -446,12 +442,7 @@ def _run_one(
 
 
 def _finish_settled(
-    session: Session,
-    plan: ReleasePlan,
-    plan_sql: PlanSql,
-    released: tuple[ReleasedRows, ...],
-    *,
-    repeated: bool = False,
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, released: Sequence[ReleasedRows], *, repeated: bool = False
 ) -> Answer:
     """Released rows may say which limits were chosen: what is told of them is told of that plan."""
     run = settled_plan(plan, [rows.chosen for rows in released])
@@ -461,12 +452,7 @@ def _finish_settled(
 
 
 def _finish(
-    session: Session,
-    plan: ReleasePlan,
-    plan_sql: PlanSql,
-    released: tuple[ReleasedRows, ...],
-    *,
-    repeated: bool = False,
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, released: Sequence[ReleasedRows], *, repeated: bool = False
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:
