@@ -13,21 +13,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge, Receipt
-from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Array, ArrowStream, Columns
 from dpsql.engine.vault import Vault
-from dpsql.errors import BudgetError, Error, InternalError, Refused
-from dpsql.execution.accuracy import Limits, chosen_limits, with_chosen
+from dpsql.errors import BudgetError, Error, Refused
+from dpsql.execution.accuracy import chosen_limits, with_chosen
 from dpsql.execution.auto_bounds import chosen_of, recorded
+from dpsql.execution.known import charge_of, check, earlier_rows, id_of_choice, ledger_of, plan_now
 from dpsql.execution.plan_sql import PlanSql
-from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
+from dpsql.execution.planning import UNDECIDED, plan_of
 from dpsql.execution.row_intervals import interval_report
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.mechanisms import entropy
-from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
@@ -52,7 +51,7 @@ from dpsql.release.noise import (
     released_together,
 )
 from dpsql.report.privacy import LimitReport, Privacy, cost_report, limit_reports, over_reports, privacy_report
-from dpsql.report.release_record import release_record, released_record
+from dpsql.report.release_record import released_record
 from dpsql.session import Session
 from dpsql.sql.parse import deep_stack
 from dpsql.sql.statement import Statement
@@ -79,53 +78,12 @@ def in_text(text: str) -> Iterator[None]:
         raise error.in_text(text)  # noqa: B904 - the same error, one fact richer
 
 
-def check(session: Session, plan: ReleasePlan) -> PlanSql:
-    """Step 8's scratch half: the SQL over the noisy tables describes itself over empty ones."""
-    sql = PlanSql.of(session, plan)
-    sql.describe(session.scratch)
-    for stage in plan.stages:
-        sql.check_fan_outs(session.scratch, stage, released=False)
-    return sql
-
-
 def run_query(session: Session, statement: Statement, *, query_id: str | None = None) -> Answer:
     """Steps 3 to 13 for one query. What was answered before is given again before any source is opened."""
-    plan = plan_now(session, statement)
+    plan = plan_now(session, statement, query_id)
     if plan.before:
         return _after_choices(session, statement, plan, query_id)
     return _run_planned(session, statement, plan, query_id)
-
-
-def plan_now(session: Session, statement: Statement) -> ReleasePlan:
-    """The query's plan, with what was chosen for it before: it is that of the run which chose its bounds, where that
-    released rows and this has not. That run had the rest of ε, and a repeat of it is as free as any."""
-    plan = _with_known_limits(session, statement, UNDECIDED)
-    if session.exact or session.fresh(statement) or not any(stage.bounds for stage in plan.stages):
-        return plan
-    if not plan.before and _has_rows(session, plan):
-        return plan
-    first = _with_known_limits(session, statement, Decided(bounds=released_bounds(session)))
-    return first if not first.before and _has_rows(session, first) else plan
-
-
-def _with_known_limits(session: Session, statement: Statement, decided: Decided) -> ReleasePlan:
-    """The plan; where its limits come first, and an equal run has chosen them, with these."""
-    plan = plan_of(session, statement, decided)
-    if len(plan.before) != 1 or plan.before[0].column is not None:
-        return plan
-    limits = _known_limits(session, plan.before[0].plan, fresh=session.fresh(statement))
-    return plan if limits is None else plan_of(session, statement, dataclasses.replace(decided, limits=limits))
-
-
-def _known_limits(session: Session, choice: ReleasePlan, *, fresh: bool) -> Limits | None:
-    if session.ledger is None:
-        return None
-    earlier = earlier_rows(session, _charge(session, choice, PlanSql.of(session, choice), None), fresh=fresh)
-    return None if earlier is None else [rows.chosen for rows in decode(earlier)]
-
-
-def _has_rows(session: Session, plan: ReleasePlan) -> bool:
-    return earlier_rows(session, _charge(session, plan, check(session, plan), None), fresh=False) is not None
 
 
 def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, query_id: str | None) -> Answer:
@@ -133,8 +91,9 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
 
     What was chosen is on record before the next step is planned, so it is never drawn again after a crash.
     """
-    check(session, asked)
-    refused = _ledger(session).quote(asked.whole_cost, session.analyst)
+    charge = charge_of(session, asked, check(session, asked), query_id)
+    earlier_rows(session, charge, fresh=True)  # an id that is another query's is refused before anything is drawn
+    refused = ledger_of(session).quote(asked.whole_cost, session.analyst)
     if refused is not None:
         raise refused
     plan, decided, spent = asked, UNDECIDED, ZERO
@@ -145,11 +104,11 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
         for first in plan.before:
             spent += first.plan.cost
             if first.column is None:
-                done = choose_limits(session, first.plan)
+                done = choose_limits(session, first.plan, query_id)
                 decided = dataclasses.replace(decided, limits=chosen_limits(done))
                 limits = tuple(report for stage in done.stages for report in limit_reports(stage))
             else:
-                bounds[first.column] = ends = choose_bounds(session, *first.column, first.plan)
+                bounds[first.column] = ends = choose_bounds(session, *first.column, first.plan, query_id)
                 low, high = (f"{float(end):,.10g}" for end in ends.ends())
                 said.append(f"the data chose bounds of {'.'.join(first.column)}: {low} to {high}")
         decided = dataclasses.replace(decided, bounds=bounds)
@@ -179,10 +138,12 @@ def _after_charge(refused: Refused, spent: Cost, limits: Sequence[LimitReport]) 
     return Refused(refused.what, code=int(refused.code.removeprefix("DPSQL-")), why=why, fix=refused.fix)
 
 
-def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan) -> Interval:
+def choose_bounds(
+    session: Session, table: str, column: str, choice: ReleasePlan, query_id: str | None = None
+) -> Interval:
     """Steps 8 to 12 of a choice of bounds."""
-    plan_sql, vault, ledger = check(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, plan_sql, None))
+    plan_sql, vault, ledger = check(session, choice), session.vault(), ledger_of(session)
+    receipt = ledger.reserve(charge_of(session, choice, plan_sql, id_of_choice(query_id, (table, column))))
     if receipt.repeats is not None:
         (rows,) = decode(receipt.repeats)
         return chosen_of(choice.stages[0], *_ends(rows))
@@ -194,20 +155,20 @@ def choose_bounds(session: Session, table: str, column: str, choice: ReleasePlan
     return bounds
 
 
-def choose_limits(session: Session, choice: ReleasePlan) -> ReleasePlan:
+def choose_limits(session: Session, choice: ReleasePlan, query_id: str | None = None) -> ReleasePlan:
     """Steps 8 to 12 of a choice of limits that comes before its query: the plan with what was chosen."""
-    plan_sql, vault, ledger = PlanSql.of(session, choice), session.vault(), _ledger(session)
-    receipt = ledger.reserve(_charge(session, choice, plan_sql, None))
+    plan_sql, vault, ledger = PlanSql.of(session, choice), session.vault(), ledger_of(session)
+    receipt = ledger.reserve(charge_of(session, choice, plan_sql, id_of_choice(query_id)))
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)
-    chosen_limits: dict[int, dict[Chosen, int]] = {}
+    by_stage: dict[int, dict[Chosen, int]] = {}
     rows = [
         ReleasedRows(
             stage=stage.number,
             rows=0,
             columns={},
-            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, chosen_limits),
+            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, by_stage),
         )
         for stage in choice.stages
     ]
@@ -228,14 +189,14 @@ def _run_planned(session: Session, statement: Statement, plan: ReleasePlan, quer
         return _finish(session, plan, plan_sql, released)
     if not needs_charge(plan):
         return _finish(session, plan, plan_sql, tuple(all_keys(stage) for stage in plan.stages))
-    charge = _charge(session, plan, plan_sql, query_id)
+    charge = charge_of(session, plan, plan_sql, query_id)
     earlier = earlier_rows(session, charge, fresh=session.fresh(statement))
     if earlier is not None:
         answer = _finish_settled(session, plan, plan_sql, decode(earlier), repeated=True)
         session.unfinished.pop(charge.plan, None)
         return answer
     vault = session.vault()
-    receipt = _ledger(session).reserve(charge)
+    receipt = ledger_of(session).reserve(charge)
     if receipt.repeats is not None:
         return _finish_settled(session, plan, plan_sql, decode(receipt.repeats), repeated=True)
     return _run_charged(session, plan, plan_sql, vault, charge, receipt)
@@ -245,7 +206,7 @@ def _run_charged(
     session: Session, plan: ReleasePlan, plan_sql: PlanSql, vault: Vault, charge: Charge, receipt: Receipt
 ) -> Answer:
     """Steps 10 to 13. The released rows are kept until post-processing succeeds: corrected SQL runs on them for free."""
-    ledger = _ledger(session)
+    ledger = ledger_of(session)
     ledger.running(receipt)
     released = _releases(session, plan, plan_sql, vault)
     rows = encode(released)
@@ -262,7 +223,7 @@ def would_charge(session: Session, statement: Statement) -> Cost:
     plan = plan_now(session, statement)
     if plan.exact or not needs_charge(plan):
         return ZERO
-    charge = _charge(session, plan, check(session, plan), None)
+    charge = charge_of(session, plan, check(session, plan), None)
     return plan.whole_cost if earlier_rows(session, charge, fresh=session.fresh(statement)) is None else ZERO
 
 
@@ -270,41 +231,15 @@ def refusal_now(session: Session, plan: ReleasePlan, plan_sql: PlanSql, *, fresh
     """Why the budget would not allow the plan now; None where it would, and for a free repeat."""
     if plan.exact or not needs_charge(plan):
         return None
-    refused = _ledger(session).quote(plan.whole_cost, session.analyst)
+    refused = ledger_of(session).quote(plan.whole_cost, session.analyst)
     if refused is None or refused.code == "DPSQL-403":  # who may not ask may not ask again either
         return refused
-    charge = _charge(session, plan, plan_sql, None)
+    charge = charge_of(session, plan, plan_sql, None)
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
 
 
 def needs_charge(plan: ReleasePlan) -> bool:
     return plan.cost.epsilon > 0 or plan.cost.delta > 0
-
-
-def _ledger(session: Session) -> Ledger:
-    if session.ledger is None:
-        raise InternalError("a charge without a ledger")
-    return session.ledger
-
-
-def _charge(session: Session, plan: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
-    return Charge(
-        plan=plan_fingerprint(plan, plan_sql.contents(session.scratch, user_tables_of(plan))),
-        metadata=session.metadata,
-        cost=plan.cost,
-        analyst=session.analyst,
-        query_id=query_id,
-        record=json.dumps(release_record(plan, version=session.catalog.version)),
-    )
-
-
-def earlier_rows(session: Session, charge: Charge, *, fresh: bool) -> bytes | None:
-    """Released rows that answer the query again at no cost: those of its query id, those whose post-processing failed
-    on this connection, and, unless it asks for new noise, those of any equal run. Never looks at the data."""
-    if not fresh and charge.plan in session.unfinished:
-        return session.unfinished[charge.plan]
-    receipt = _ledger(session).earlier(charge, any_run=session.repeats_are_free and not fresh)
-    return None if receipt is None else receipt.repeats
 
 
 def _releases(session: Session, plan: ReleasePlan, plan_sql: PlanSql, vault: Vault) -> tuple[ReleasedRows, ...]:

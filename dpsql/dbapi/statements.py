@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting import balance_table
@@ -16,12 +17,13 @@ from dpsql.engine.printing import printed
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InternalError, NotSupportedError
 from dpsql.execution.earlier_answers import rows_counted
+from dpsql.execution.known import check, plan_now
 from dpsql.execution.planning import Parameters, read
 from dpsql.ir.ids import Ids
 from dpsql.metadata.delta import check_delta
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, check, in_text, plan_now, refusal_now, run_query, would_charge
+from dpsql.query import Answer, in_text, refusal_now, run_query, would_charge
 from dpsql.report.estimates import estimates
 from dpsql.report.explanation import Explanation, explanation
 from dpsql.report.privacy import amount_report
@@ -29,15 +31,25 @@ from dpsql.session import Session, as_limit
 from dpsql.sources.catalog_ledger import account_of
 from dpsql.sql.bind import bind
 from dpsql.sql.bind.scope import unknown_table
-from dpsql.sql.statement import Statement
+from dpsql.sql.statement import Option, Statement
 
 Cell = str | float | int | None
 
 
-def execute(session: Session, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Answer:
-    """Run one statement."""
+Options = Mapping[str, Option]
+
+
+def execute(
+    session: Session,
+    sql: str,
+    parameters: Parameters = None,
+    *,
+    query_id: str | None = None,
+    options: Options | None = None,
+) -> Answer:
+    """Run one statement. options: what counts where the text's own OPTIONS say nothing."""
     with in_text(sql):
-        statement = read(sql, parameters)
+        statement = _with_options(read(sql, parameters), options)
         if statement.kind == "query":
             return run_query(session, statement, query_id=query_id)
         return KINDS[statement.kind](session, statement)
@@ -60,10 +72,16 @@ def execute_many(session: Session, sql: str, many: Iterable[Parameters]) -> Answ
     return Answer(kind="insert", rows=None, changed=changed)
 
 
-def explain(session: Session, sql: str, parameters: Parameters = None) -> Explanation:
+def _with_options(statement: Statement, options: Options | None) -> Statement:
+    return dataclasses.replace(statement, options={**options, **statement.options}) if options else statement
+
+
+def explain(
+    session: Session, sql: str, parameters: Parameters = None, *, options: Options | None = None
+) -> Explanation:
     """The plan of a query, or of EXPLAIN of it."""
     with in_text(sql):
-        return _explained(session, read(sql, parameters))
+        return _explained(session, _with_options(read(sql, parameters), options))
 
 
 def plan_text(session: Session, sql: str, parameters: Parameters = None) -> ReleasePlan:

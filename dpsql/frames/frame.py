@@ -143,7 +143,10 @@ class PrivateFrame(Asking, Unseen):
         with pointed(self._relation.given, sql=sql):
             asked = self._relation.over(sql)
             check_answers(asked, parameters)
-            return Result(execute(self._root.session, asked, parameters, query_id=query_id))
+            answer = execute(
+                self._root.session, asked, parameters, query_id=query_id, options=words.read_options(self._options)
+            )
+            return Result(answer)
 
     @answering
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
@@ -153,7 +156,9 @@ class PrivateFrame(Asking, Unseen):
         """
         if isinstance(question, str):
             with pointed(self._relation.given, sql=question):
-                return explain(self._root.session, self._relation.over(question))
+                return explain(
+                    self._root.session, self._relation.over(question), options=words.read_options(self._options)
+                )
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
@@ -301,7 +306,7 @@ class PrivateFrame(Asking, Unseen):
     @answering
     def _result(self, sql: str, given: Sequence[str] = ()) -> Result:
         """given: the user's own expressions in it, besides those of the relation."""
-        asked = self._with_options(sql)
+        asked = words.with_options(sql, self._options)
         with pointed((*self._relation.given, *given)):
             if self._explaining:
                 # explain() hands such a frame to a function, and takes what comes back
@@ -314,12 +319,6 @@ class PrivateFrame(Asking, Unseen):
 
     def _ask(self, items: Sequence[tuple[str, str]]) -> Result:
         return self._result(f"SELECT {selected(items)} FROM {self._relation.sql}")
-
-    def _with_options(self, sql: str) -> str:
-        if not self._options:
-            return sql
-        listed = ", ".join(f"{name} = {words.option(value)}" for name, value in self._options.items())
-        return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({listed}) {sql.removeprefix('SELECT ')}"
 
     def _describe(self, columns: Sequence[tuple[str, str]]) -> Result:
         return self._result(described(columns, self._relation.sql))

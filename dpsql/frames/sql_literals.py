@@ -1,13 +1,17 @@
-"""Python values and names as SQL text. Nothing is decided here: the parser reads what comes out like anybody's text."""
+"""Python values, names and options as SQL text. Nothing is decided here: the parser reads what comes out like anybody's."""
 
 from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 from dpsql.errors import InterfaceError
+from dpsql.execution.planning import read
+from dpsql.sql.statement import Option
 
 
 def name(text: str) -> str:
@@ -50,3 +54,16 @@ def option(given: object) -> str:
     if isinstance(given, float) and math.isfinite(given):
         return f"{Decimal(repr(given)):f}"
     return value(given)
+
+
+def with_options(sql: str, options: Mapping[str, object]) -> str:
+    """A SELECT with a frame's options."""
+    if not options:
+        return sql
+    listed = ", ".join(f"{name} = {option(value)}" for name, value in options.items())
+    return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({listed}) {sql.removeprefix('SELECT ')}"
+
+
+def read_options(options: Mapping[str, object]) -> Mapping[str, Option]:
+    """A frame's options for SQL that is written by hand, which may have its own."""
+    return {name: replace(each, at=None) for name, each in read(with_options("SELECT 1", options)).options.items()}

@@ -27,11 +27,12 @@ _QUERIES = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
 def column_names(items: Sequence[exp.Expr], printed: Printed) -> list[str]:
     """The names of a SELECT's items. A column's is as written; DuckDB takes the table's own spelling of it.
 
-    What DuckDB cannot read has no name there: it is called by its text.
+    What DuckDB cannot read has no name there: it is called by its text, without NUL, which no name can hold.
     """
     names = [_own_name(item) for item in items]
     texts = [_text(item) for item, name in zip(items, names, strict=True) if name is None]
-    made = iter([shown or text for shown, text in zip(printed(tuple(texts)), texts, strict=True)] if texts else ())
+    items = zip(printed(tuple(texts)), texts, strict=True) if texts else ()
+    made = iter([shown or text.replace("\x00", "") for shown, text in items])
     return [next(made) if name is None else name for name in names]
 
 

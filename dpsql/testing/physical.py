@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 
 from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
+from dpsql.execution.known import check
 from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.planning import Parameters, plan_of, read
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
 from dpsql.privacy.calibrate import KEYS
-from dpsql.query import check, in_text
+from dpsql.query import in_text
 from dpsql.release.noise import ReleasedRows, release
 from dpsql.session import Session, open_session
 from dpsql.sql.statement import Statement
@@ -92,9 +93,7 @@ def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals, salt
     declared, along = reaches(measured(stage, salt)), cumulative(stage)
     changes: dict[str, int] = {}
     groups = full.groups ^ without.groups
-    failure = ""
-    if groups:
-        failure = wrong_own_keys(stage, full, without, groups)
+    failure = wrong_own_keys(stage, full, without, groups) if groups else ""
     for name, reach in declared.items():
         before, after = full.named[name], without.named[name]
         if (

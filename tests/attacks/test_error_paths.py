@@ -401,7 +401,7 @@ def test_pickles_and_copies_hold_no_row(owned: Path, form: str) -> None:
     ("place", "words", "cost"),
     [
         ("dpsql.query.check", "Nothing was charged", 0),
-        ("dpsql.query.plan_of", "Nothing was charged", 0),
+        ("dpsql.query.plan_now", "Nothing was charged", 0),
         ("dpsql.accounting.ledger.post", "or nothing", 0),
         ("dpsql.query.vault_run", "which stays charged: nothing was released", 1),
         ("dpsql.query._finish", "released rows are kept", 1),

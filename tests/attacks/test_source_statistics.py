@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsql.query import check
+from dpsql.execution.known import check
 from dpsql.testing import Replayer, compare, exact
 
 NAN, INF = float("nan"), float("inf")

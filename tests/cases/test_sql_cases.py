@@ -14,8 +14,9 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.known import check
 from dpsql.execution.planning import read as read_statement
-from dpsql.query import check, in_text
+from dpsql.query import in_text
 from tests.cases import clinic
 from tests.cases.reading import FOLDER, Case, read, refusal
 

@@ -17,6 +17,7 @@ import pytest
 
 import dpsql
 from dpsql.engine.vault import Vault
+from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.answers import answers
@@ -25,7 +26,7 @@ from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.selection import selecting
 from dpsql.plan.render.stage import statements, together
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import check, in_text
+from dpsql.query import in_text
 from dpsql.session import Session
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world

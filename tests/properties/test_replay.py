@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import Error
+from dpsql.execution.known import check
 from dpsql.execution.plan_sql import PlanSql
 from dpsql.functions import FUNCTIONS, unchecked
 from dpsql.ir.expr import AggregateCall, Call, Expr
@@ -24,7 +25,6 @@ from dpsql.ir.scoping import exprs_of
 from dpsql.plan.balls import radius
 from dpsql.plan.measurements import exprs
 from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
-from dpsql.query import check
 from dpsql.testing import Copies, Replayer
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world

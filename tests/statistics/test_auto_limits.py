@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.privacy.settling import settled
-from dpsql.query import check, vault_run, vault_totals
+from dpsql.query import vault_run, vault_totals
 from dpsql.release.noise import release, released_limits
 from dpsql.session import open_session
 

@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import dpsql.testing
-from dpsql.query import check
+from dpsql.execution.known import check
 from dpsql.testing.measurements import _vectors as vectors
 
 FULL = 2**20

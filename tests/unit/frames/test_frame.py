@@ -388,3 +388,15 @@ def test_what_describe_shows_is_ascending() -> None:
         shown = dict(frame.describe(epsilon=0.1).fetchall())
         five = [shown[what] for what in ("min", "25%", "50%", "75%", "max")]
         assert five == sorted(five)
+
+
+def test_options_count_for_sql_that_is_written_by_hand() -> None:
+    """Where the text has its own, these win."""
+    frame = made().options(epsilon=0.25)
+    assert frame.explain("SELECT COUNT(*) FROM df").privacy.cost.epsilon == 0.25
+    assert frame[frame["age"] > 30].explain("SELECT COUNT(*) FROM df").privacy.cost.epsilon == 0.25
+    before = frame.budget.spent.epsilon
+    frame.sql("SELECT COUNT(*) AS n FROM df")
+    assert frame.budget.spent.epsilon == before + 0.25
+    own = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.125) COUNT(*) AS n FROM df"
+    assert frame.explain(own).privacy.cost.epsilon == 0.125

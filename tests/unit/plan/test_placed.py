@@ -10,8 +10,8 @@ import pytest
 
 import dpsql.testing
 from dpsql.execution import vault_sql
+from dpsql.execution.known import check
 from dpsql.plan.render.placed import only_placed
-from dpsql.query import check
 
 STORED = [
     math.nan,

@@ -14,10 +14,10 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import Choice
-from dpsql.query import check
 from dpsql.session import open_session
 from dpsql.testing.measurements import reaches, run
 
@@ -94,6 +94,18 @@ def test_the_query_that_chose_bounds_repeats_for_nothing(tmp_path: Path) -> None
         assert connection.budget.spent.epsilon == 1
         other = connection.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(fresh = true) AVG(x) FROM t").fetchall()
         assert other != first and connection.budget.spent.epsilon == 2
+
+
+def test_a_retry_under_the_same_id_is_the_same_query() -> None:
+    """By hand, where repeats are not free: the bounds that its first run chose are known by then, its ε was the rest."""
+    with connected("retried") as connection:
+        first = connection.execute("SELECT AVG(x) FROM t", query_id="one").fetchall()
+        again = connection.execute("SELECT AVG(x) FROM t", query_id="one")
+        assert again.privacy.repeated and again.fetchall() == first
+        assert connection.budget.spent.epsilon == 1
+        with pytest.raises(dpsql.InterfaceError, match="belongs to another query"):
+            connection.execute("SELECT AVG(i) FROM t", query_id="one")
+        assert connection.budget.spent.epsilon == 1
 
 
 def test_a_query_that_needs_no_bounds_chooses_none() -> None:

@@ -174,6 +174,27 @@ def test_what_was_chosen_is_never_drawn_again_after_a_crash(tmp_path: Path, monk
         assert connection.budget.spent.epsilon == pytest.approx(chosen + cost)
 
 
+@pytest.mark.parametrize("fresh", ["", ", fresh = true"])
+def test_a_retry_under_the_same_id_draws_nothing_again(fresh: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor its limits, where repeats are not free; after a crash between the two, only what is missing."""
+    sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60{fresh}) COUNT(*) AS n FROM t"
+    with connected(rows_per_unit="auto") as connection:
+        with monkeypatch.context() as broken:
+            broken.setattr(query, "_run_planned", lambda *_, **__: 1 / 0)
+            with pytest.raises(dpsql.Error):
+                connection.execute(sql, query_id="one")
+        chosen = connection.budget.spent.epsilon
+        first = connection.execute(sql, query_id="one")
+        spent = connection.budget.spent.epsilon
+        assert spent == pytest.approx(chosen + first.privacy.cost.epsilon)
+        rows = first.fetchall()
+        for _ in range(3):
+            again = connection.execute(sql, query_id="one")
+            assert again.privacy.repeated and again.fetchall() == rows
+        assert connection.budget.spent.epsilon == spent
+        assert connection.execute(sql, query_id="two").privacy.cost.epsilon > 0
+
+
 def test_where_the_chosen_limit_needs_too_much(tmp_path: Path) -> None:
     with dpsql.connect(owned(tmp_path, 64), epsilon=1) as connection:
         sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 20{}) COUNT(*) AS n FROM t"

@@ -121,6 +121,11 @@ def test_what_duckdb_cannot_read_is_called_by_its_text() -> None:
     assert column_names([lone], printed)[0] == "x +"
 
 
+def test_no_name_holds_nul() -> None:
+    """Text may; no name, in DuckDB's own printing neither, where it would end."""
+    assert ours("SELECT count(*) FILTER (WHERE s = 'a\x00b')") == "count(*) FILTER (WHERE s = 'ab')"
+
+
 def test_printing_reaches_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n", "utf-8")
     with pytest.raises(duckdb.PermissionException):
