@@ -1,6 +1,6 @@
 """A correlated scalar aggregate over private rows: (SELECT agg(…) FROM private WHERE own = outer …) as a value.
 
-The binder makes it a LEFT JOIN with an Aggregate whose keys are the inner sides. With the unit among them it is a
+The binder makes it a LEFT JOIN with an Aggregate whose keys are the `own` sides. With the unit among them it is a
 per-unit summary like any other. Here the rest is decided: a unit path among the equalities adds the unit; otherwise it
 is a release, grouped by keys that must be public because the outer query names them.
 """
