@@ -103,7 +103,7 @@ def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) ->
         return stage
     few = f"for about {catalog.units:,} {catalog.unit}s at ε = {float(settings.epsilon):.6g}"
     return dataclasses.replace(
-        stage, notes=(*stage.notes, f"{few} a declared limit does better than one the data choose")
+        stage, notes=(*stage.notes, f"{few} a declared contribution limit is better than one that the data choose")
     )
 
 

@@ -133,7 +133,7 @@ def _after_choices(session: Session, statement: Statement, asked: ReleasePlan, q
 def _after_charge(refused: Refused, spent: Cost, limits: Sequence[LimitReport]) -> Refused:
     """What was chosen is too much for the rest of ε: it stays charged, and known."""
     chosen = "; ".join(f"at most {limit.chosen:,.6g} for {limit.of}" for limit in limits if limit.chosen is not None)
-    known = f" The data chose {chosen}: 'released' takes that over for nothing." if chosen else ""
+    known = f" The data chose {chosen}: 'released' uses that at no cost." if chosen else ""
     why = f"{refused.why} ε = {float(spent.epsilon):.6g} was spent on the choice before it.{known}"
     return Refused(refused.what, code=int(refused.code.removeprefix("DPSQL-")), why=why, fix=refused.fix)
 

@@ -392,10 +392,10 @@ def open_session(
 def _check_callers(catalog: Catalog, restricted: bool, **given: object) -> None:
     """What is the owner's to say, and not the caller's."""
     for option in [name for name, value in given.items() if value is not None and restricted]:
-        raise restricted_error(f"{option}= is for the owner to say, in the metadata")
+        raise restricted_error(f"{option}= is set by the owner, in the metadata")
     if given["temp_folder"] is not None and catalog.temp_folder is not None:
         raise InterfaceError(
-            "the metadata says where temporary files are",
+            "the metadata sets the place of temporary files",
             code=610,
             why="They may hold private rows.",
             fix="Leave temp_folder= out.",

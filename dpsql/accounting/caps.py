@@ -206,7 +206,7 @@ def _refused_single(account: Account, ceiling: Ceiling, cost: Cost, largest: Fra
     return OverBudget(
         f"{ceiling.who} does not allow this query",
         code=ceiling.code,
-        why=f"Asked {', '.join(f'{name} {shown(used)}' for name, (used, _) in asked.items())};"
+        why=f"Requested {', '.join(f'{name} {shown(used)}' for name, (used, _) in asked.items())};"
         f" the owner allows one query at most {', '.join(_named(most))} (max_per_query).",
         fix=" ".join(fix for name, fix in fixes.items() if name in above and fix) or "Ask the owner for more budget.",
         spent=amount_spent(account, ceiling.cap, ceiling.spent),

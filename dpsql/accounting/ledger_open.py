@@ -99,10 +99,10 @@ def _continue(writing: Writing, tip: Entry, account: Account, changes: Changes, 
     spent = writing.latest(tip.epoch, dataset_scope("all")) is not None
     if spent and Account.from_json(before).accounting != account.accounting:
         raise LedgerError(
-            f"what was spent under another notion of accounting cannot be carried over to {account.accounting}",
+            f"what was spent under another accountant cannot be carried over to {account.accounting}",
             code=413,
-            why="Epsilon and delta that were added up do not say how much rho was spent, nor the reverse.",
-            fix="Keep the `accounting:` the ledger was begun with, or start over on record with --new-epoch.",
+            why="From a sum of epsilon and delta nobody can compute how much rho was spent, nor the reverse.",
+            fix="Keep the `accounting:` that the ledger began with, or start over on record with --new-epoch.",
         )
     post(writing, Entry(n=0, epoch=tip.epoch, kind="account", time=time, detail=text))
     return Opened(epoch=tip.epoch, notices=(_changed(before, text),))

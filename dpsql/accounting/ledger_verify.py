@@ -113,7 +113,7 @@ class Replay:
             return "is dated before the entry before it"
         begins = entry.kind == "epoch"
         if entry.kind not in KINDS or entry.epoch != self.epoch + begins:
-            return "is not an entry that can stand here"
+            return "is not an entry that is possible here"
         self.hashes.append(entry.hash)
         self.time, self.epoch = entry.time, entry.epoch
         return None

@@ -165,7 +165,7 @@ def as_markdown(table: Published) -> str:
     lines = [
         f"# Differentially private releases of {_common(releases, 'dataset') or 'the dataset'}",
         "",
-        f"- Protected: each {unit} ({_common(releases, 'neighbours') or 'one unit added or removed'}).",
+        f"- Privacy unit: {unit} ({_common(releases, 'neighbours') or 'one unit added or removed'}).",
         f"- In total {_totals(table)}.",
         f"- {table.meaning}",
         f"- Data: version {_common(releases, 'version') or 'not stated'}. Made with {_common(releases, 'implementation')}.",

@@ -44,7 +44,8 @@ def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 AVG = Aggregate(
     name="avg",
     signature="AVG(x)",
-    doc="Mean of a bounded number, of a condition its share: sum over its count, measured as one, clamped to the bounds.",
+    doc="Mean of a bounded number, or the share of rows for which a condition is "
+    "true. Values are clipped to the bounds; sum and count are one measurement.",
     result=result,
     measure=_measure,
     order=0,

@@ -39,7 +39,8 @@ def _aggregate(name: str, which: str, *, greatest: bool) -> Aggregate:
     return Aggregate(
         name=name,
         signature=f"{name.upper()}(x)",
-        doc=f"The {which} candidate with a few rows beyond it, as EXPLAIN says: the {which} value itself is one person's.",
+        doc=f"The {which} candidate with a few rows beyond it (EXPLAIN "
+        f"shows how many): the {which} value itself is one person's.",
         result=_result,
         measure=_measure(greatest=greatest),
     )

@@ -97,7 +97,7 @@ def _aggregate(name: str, doc: str, *, interpolated: bool, fraction: bool) -> Ag
 
 MEDIAN = _aggregate(
     "median",
-    "The value in the middle, chosen among public candidates over the bounds.",
+    "The value in the middle, chosen among public candidates within the bounds.",
     interpolated=True,
     fraction=False,
 )

@@ -44,8 +44,10 @@ def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 SUM = Aggregate(
     name="sum",
     signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
-    doc="Sum of a bounded number, true is 1; values are clamped to the bounds, and a person's rows past rows_per_unit "
-    "count less each. Or bound what a person adds to a group in all: the one with less noise is used, as EXPLAIN says.",
+    doc="Sum of a bounded number (true is 1). Values are clipped to "
+    "the bounds; if a person has more than rows_per_unit rows, "
+    "each counts less. Or bound what a person adds to a group in all: "
+    "dpsql uses the form with less noise, and EXPLAIN shows which.",
     result=result,
     measure=_measure,
     order=2,

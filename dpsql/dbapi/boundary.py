@@ -71,11 +71,11 @@ def _cost(session: Session) -> str:
         case "nothing":
             return "Nothing was charged."
         case "asked":
-            return f"It came while the charge was written: it cost {cost}, or nothing; SHOW BUDGET."
+            return f"It happened while the charge was written: it cost {cost}, or nothing; SHOW BUDGET."
         case "charged":
             return f"It cost {cost}, which stays charged: nothing was released."
         case _:
-            return f"It cost {cost}. The released rows are kept: asked again on this connection, the query is free."
+            return f"It cost {cost}. The released rows are kept: the same query on this connection is free."
 
 
 def _bare(error: BaseException) -> BaseException:

@@ -89,7 +89,7 @@ def _below(shown: Shown) -> list[str]:
         return [*lines, str(privacy)]
     spent = "a repeat, nothing charged" if privacy.repeated else str(privacy.cost)
     intervals = any(text.find(" ± ") >= 0 for row in shown.rows for text in _cells(shown, row))
-    lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % interval" if intervals else ""))
+    lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % confidence interval" if intervals else ""))
     if privacy.threshold is not None:
         lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
     return [*lines, *privacy.swamped(shown.columns, shown.rows), *privacy.notes]

@@ -65,7 +65,7 @@ def execute_many(session: Session, sql: str, many: Iterable[Parameters]) -> Answ
                 raise NotSupportedError(
                     "only INSERT may be run with many parameters",
                     code=122,
-                    why="A query asked many times would be charged many times.",
+                    why="A query that runs many times would be charged many times.",
                     fix="Execute it once, or in a loop of your own.",
                 )
             changed += max(0, insert(session, statement).changed)

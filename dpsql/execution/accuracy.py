@@ -206,8 +206,9 @@ def _check(plan: ReleasePlan, wanted: Wanted) -> None:
             raise Refused(
                 f"at ε = {float(wanted.most):.6g} {name} is within ±{known[name]:.6g}, not ±{float(near):.6g}",
                 code=119,
-                why="accuracy asks for the least ε that is enough, up to the query's epsilon.",
-                fix="Ask for less, raise epsilon, group more coarsely, or take what there is: if_not_enough = 'best'.",
+                why="accuracy uses the least ε that is enough, up to the query's epsilon.",
+                fix="Ask for less accuracy, raise epsilon, group more coarsely, "
+                "or take the best possible: if_not_enough = 'best'.",
             )
 
 
@@ -241,7 +242,7 @@ def _asked(accuracy: HalfWidths, known: Mapping[str, float]) -> dict[str, Fracti
 
 def _unknown(name: str, names: list[str]) -> Refused:
     return Refused(
-        f"how near {name} is cannot be told beforehand",
+        f"how near {name} is cannot be computed beforehand",
         code=119,
         why="It is known of counts and sums; of averages and ratios where it is known how many rows there are. Of what is "
         "chosen among values only the data know.",

@@ -94,7 +94,7 @@ class PrivateFrame(Asking, Unseen):
             said = [keyword for keyword, given in described.items() if given is not None]
             if said or row_is_unit or not_null or dataset != "frame":
                 raise InterfaceError(
-                    f"{(said or ['this'])[0]}= is what the metadata says",
+                    f"{(said or ['this'])[0]}= is set by the metadata",
                     code=606,
                     fix="Leave it out, or the metadata.",
                 )
@@ -162,7 +162,7 @@ class PrivateFrame(Asking, Unseen):
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
-                "the function asks nothing", code=608, fix='Write explain(lambda df: df["duration"].mean()).'
+                "the function runs no query", code=608, fix='Write explain(lambda df: df["duration"].mean()).'
             )
         return answer
 

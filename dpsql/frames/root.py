@@ -175,7 +175,7 @@ def _check_accounts(left: Root, right: Root) -> None:
         raise InterfaceError(
             f"the frames are two accounts, {one.dataset!r} and {other.dataset!r}",
             code=608,
-            why="A question about both is charged once, to one account.",
+            why="A query over both is charged once, to one account.",
             fix="Give both frames the same dataset= and analyst=.",
         )
 

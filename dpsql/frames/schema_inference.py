@@ -85,7 +85,7 @@ def budget_of(given: object) -> object:
         raise InterfaceError(
             "the frame has no budget",
             code=606,
-            why="It is the most that all questions together may cost, and there is no good guess at it.",
+            why="It is the most that all queries together may cost, and dpsql cannot guess it.",
             fix="Add budget=5.0, or budget={'epsilon': 5, 'delta': 1e-6}.",
         )
     return given if isinstance(given, Mapping) else {"epsilon": given, "delta": DELTA_OF_A_NUMBER}

@@ -228,7 +228,7 @@ FUNCTIONS = (
     ),
     row(
         "least",
-        "The smallest of the values, NULLs passed over.",
+        "The smallest of the values, NULLs ignored.",
         "LEAST(x, …)",
         (1, None),
         joined,
@@ -238,7 +238,7 @@ FUNCTIONS = (
     ),
     row(
         "greatest",
-        "The largest of the values, NULLs passed over.",
+        "The largest of the values, NULLs ignored.",
         "GREATEST(x, …)",
         (1, None),
         joined,

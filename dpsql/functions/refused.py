@@ -60,7 +60,7 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(
             ("hash", "md5", "sha1", "sha256", "md5_number"),
-            ("A hash of a value stands for the value itself.", "Group by the column."),
+            ("A hash of a value reveals the value itself.", "Group by the column."),
         ),
         **dict.fromkeys(
             """

@@ -51,9 +51,9 @@ def _count(values: int) -> None:
     work.values += values
     if work.values > WORK_LIMIT:
         raise SqlError(
-            f"the query needs more than {WORK_LIMIT:,} public keys to be worked out",
+            f"the query needs more than {WORK_LIMIT:,} public keys to be computed",
             code=138,
-            why="What an expression makes of a column with public keys is worked out key by key, before the query runs.",
+            why="An expression over a column with public keys is computed key by key, before the query runs.",
             fix="Use fewer expressions over columns with long lists or wide ranges of keys.",
         )
 

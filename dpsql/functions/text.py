@@ -182,7 +182,7 @@ FUNCTIONS = (
     row("concat", "Both texts, one after the other.", "x || y", 2, takes(TEXTUAL, TEXT), _pair),
     row(
         "concat_all",
-        "The texts, one after the other, NULLs passed over.",
+        "The texts, one after the other, NULLs ignored.",
         "CONCAT(x, …)",
         (1, None),
         takes(TEXTUAL, TEXT),

@@ -39,7 +39,7 @@ def totalise(expr: Expr, ranges: Ranges) -> tuple[Expr, Range | None]:
         case Call():
             return _call(expr, ranges)
         case _:
-            raise InternalError("an aggregate or window stands inside an expression")
+            raise InternalError("an aggregate or window is inside an expression")
 
 
 def range_of(expr: Expr, ranges: Ranges) -> Range | None:

@@ -23,22 +23,22 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[s
 
 
 def functions() -> Iterator[str]:
-    yield "# Scalar functions: what may be computed for each row"
+    yield "# Scalar functions: what you can compute for each row"
     yield from ("", MADE, "")
-    yield "Every one is total: no value makes it fail; what has no answer is NULL. On results (above the noise) most of"
-    yield "DuckDB's other pure functions work too."
+    yield "Each of them is total: no value makes it fail; if there is no answer, it is NULL. On results (after the noise)"
+    yield "most of DuckDB's other pure functions work too."
     for family in FAMILIES:
         yield from ("", f"## {family.__name__.rpartition('.')[2].capitalize()}", "")
         yield from _table(("function", "what it is"), ((f"`{f.signature}`", f.doc) for f in family.FUNCTIONS))
 
 
 def aggregates() -> Iterator[str]:
-    yield "# Aggregates: what may be asked about private rows"
+    yield "# Aggregates: the statistics of private rows"
     yield from ("", MADE, "")
     yield from _table(("aggregate", "what it is"), ((f"`{a.signature}`", a.doc) for a in AGGREGATES))
     yield ""
-    yield "Each takes `FILTER (WHERE …)`. Equal questions of one query are measured once: `AVG(x)`, `SUM(x)` and `COUNT(x)`"
-    yield "together are one measurement. On results all of DuckDB's aggregates work."
+    yield "Each takes `FILTER (WHERE …)`. What several columns of a query share is measured once: `AVG(x)`, `SUM(x)` and"
+    yield "`COUNT(x)` together are one measurement. On results all of DuckDB's aggregates work."
 
 
 def settings() -> Iterator[str]:
@@ -46,34 +46,35 @@ def settings() -> Iterator[str]:
     yield from ("", MADE, "")
     yield "`SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.5, delta = 1e-9) …` is for one query;"
     yield "`SET epsilon = 0.5` for all that follow on the connection. OPTIONS come before SET, SET before what connect() or"
-    yield "the command line said, and that before the metadata's `per_query`."
+    yield "the command line set, and that before the metadata's `per_query`."
     yield ""
     specs = {**OPTIONS, **SETTINGS}.values()
     rows = ((f"`{s.name}`", s.takes, _where(s.name), f"`{s.example}`") for s in specs)
     yield from _table(("name", "takes", "where", "example"), rows)
     yield ""
-    yield "`max_rows_contributed`: rows of one unit that count in the whole query, over all its groups together; if it has"
-    yield "more, each counts less. `max_groups_contributed`: groups in which one unit counts as one, where units are"
-    yield "counted or sums are bounded per unit. Without them the metadata's `rows_per_unit` and `groups_per_unit` stand."
-    yield "`'auto'`: the data choose, for a part of ε, whatever is declared; `'released'`: what they chose for an earlier"
-    yield "query over the same tables, for nothing (refused where there was none)."
-    yield "`accuracy`: the least ε for which 95 % (`confidence`) of the intervals are no wider is found from the plan, up to"
-    yield "`epsilon`, and charged; EXPLAIN shows it for nothing. Of counts and sums; of averages and ratios where the number"
-    yield "of rows is known (`assumed_rows`, or a count that was released). `'5%'` is a part of the smallest number above"
-    yield "its noise that an earlier query of yours showed, over the same rows and keys and with the same limits; the"
-    yield "oldest counts, so that the same query stays the same. Limits that are left to the data are chosen first, in a"
-    yield "release of their own for a part of `epsilon`; then as little is spent as the accuracy needs with them."
-    yield "`if_not_enough`: where `epsilon` is too little, `'stop'` (the default) refuses the query, after the"
-    yield "choice if that shows it; `'best'` spends all of `epsilon`."
-    yield "`assumed_rows`: EXPLAIN estimates how near averages and ratios will be with so many rows in each group. Without"
-    yield "it, with as many as an earlier count of yours said, or as the metadata's `units` promise."
-    yield "`over_limit`: for a twentieth of ε the answer also says how many units are over its limits, so that what they"
-    yield "have counts less: in its notes, and as `privacy.over_limits`."
-    yield "`nonnegative`: counts are shown as the nearest whole numbers from 0 on with the noisy total; ROLLUP's levels"
-    yield "stay the sums of their parts. It costs nothing: with and without it a question is paid once. But on average small"
-    yield "counts are too large then, and large ones too small. AVG and VAR keep the noisy count, histograms their bins."
-    yield "`max_rows_per_group` is older: with `max_groups_contributed` (or the metadata's `max_groups`) it says how many"
-    yield "rows of a unit count in all: so many for each group."
+    yield "`max_rows_contributed` is a contribution limit: the rows of one unit that count in the whole query, over all its"
+    yield "groups together; if it has more, each counts less. `max_groups_contributed`: the groups in which one unit counts"
+    yield "as one, where units are counted or sums are bounded per unit. The defaults are the metadata's `rows_per_unit` and"
+    yield "`groups_per_unit`. With `'auto'` the data choose the limit for a part of ε, even if one is declared; `'released'`"
+    yield "takes the one they chose for an earlier query over the same tables, at no cost (refused if there was none)."
+    yield ""
+    yield "`accuracy` finds the least ε for which the confidence intervals (95 %, or `confidence`) are narrow enough, and"
+    yield "charges it, but never more than `epsilon`; EXPLAIN shows it at no cost. It is for counts and sums, and for"
+    yield "averages and ratios if the number of rows is known (`assumed_rows`, or a count that was released). `'5%'` is a"
+    yield "part of the smallest number above its noise that an earlier query of yours showed, over the same rows and keys"
+    yield "and with the same limits; the oldest one counts, so that the same query stays the same. Contribution limits"
+    yield "that are left to the data are chosen first, in a release of their own for a part of `epsilon`; the query then"
+    yield "spends as little as the accuracy needs with them. `if_not_enough`: if `epsilon` is too small, `'stop'` (the"
+    yield "default) refuses the query, perhaps after that choice; `'best'` spends all of `epsilon`. `assumed_rows`:"
+    yield "EXPLAIN estimates the intervals of averages and ratios for so many rows in each group. The default is the"
+    yield "number in an earlier count of yours, or the metadata's `units`."
+    yield ""
+    yield "`over_limit` spends a twentieth of ε to count the units that are over a contribution limit: the count is in the"
+    yield "notes of the answer, and in `privacy.over_limits`. `nonnegative` shows counts as the nearest whole numbers from 0"
+    yield "on with the noisy total; ROLLUP's levels stay the sums of their parts. It is post-processing and free, but it"
+    yield "adds a bias: on average small counts become too large, and large ones too small. AVG and VAR keep the noisy"
+    yield "count, histograms their bins. `max_rows_per_group` is an older form: with `max_groups_contributed` (or the"
+    yield "metadata's `max_groups`) it is the number of rows of a unit that count for each group."
 
 
 def _where(name: str) -> str:

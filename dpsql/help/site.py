@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Interfaces": ("shell", "python", "frames"),
     "Describe data": ("metadata", "bounds", "budget"),
     "Ask": ("sql", "aggregates", "functions", "settings", "refusals", "errors", "commands", "tpch"),
-    "The guarantee": ("privacy", "proof"),
+    "The guarantee": ("privacy", "glossary", "proof"),
     "Run it": ("platforms", "versions"),
     "Come from elsewhere": ("smartnoise", "bigquery", "opendp"),
 }

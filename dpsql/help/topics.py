@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 ORDER = (
     *("owners", "analysts", "shell", "python", "frames"),
     *("metadata", "bounds", "budget", "sql", "aggregates", "functions", "settings"),
-    *("refusals", "errors", "privacy", "proof", "commands", "platforms", "versions"),
+    *("refusals", "errors", "privacy", "glossary", "proof", "commands", "platforms", "versions"),
 )
 _HEADING = re.compile(r"^## .*$", re.M)
 
@@ -41,7 +41,7 @@ def overview() -> str:
         [
             "# dpsql help",
             "",
-            "`dpsql help TOPIC`, also for an error code (`dpsql help DPSQL-103`), a function or a command:",
+            "`dpsql help TOPIC`, also for an error code (`dpsql help DPSQL-103`), a function, a command or a term:",
             "",
             *lines,
         ]
@@ -49,12 +49,12 @@ def overview() -> str:
 
 
 def topic_text(word: str) -> str:
-    """A topic; the section on an error code; what there is about a function, aggregate or setting."""
+    """A topic; the section on an error code; what there is about a function, aggregate or setting; a glossary entry."""
     name = word.strip().strip("`").lower()
     if name in TOPICS:
         return (HERE / f"{name}.md").read_text(encoding="utf-8").rstrip()
     number = re.fullmatch(r"(?:dpsql-)?(\d{3})", name)
-    text = section("errors", f"DPSQL-{number[1]}") if number else command_section(name) or row(name)
+    text = section("errors", f"DPSQL-{number[1]}") if number else command_section(name) or explained(name)
     if text:
         return text
     raise unknown(word)
@@ -82,8 +82,22 @@ def command_section(name: str) -> str:
     return section("commands", name) if f"## {name}\n" in text else ""
 
 
+def explained(name: str) -> str:
+    """The rows of the reference tables on a word, and its entry in the glossary."""
+    return "\n\n".join(text for text in (row(name), glossary_entry(name)) if text)
+
+
+def glossary_entry(name: str) -> str:
+    """The entry of the glossary with this name, or the one that lists it as `Also called`."""
+    text = (HERE / "glossary.md").read_text(encoding="utf-8")
+    entries = [entry.rstrip() for entry in re.split(r"^(?=## )", text, flags=re.M)[1:]]
+    other_names = re.compile(rf"^- Also called: (?:.*, )?{re.escape(name)}[,.]", re.M | re.I)
+    named = [entry for entry in entries if entry.startswith(f"## {name}\n")]
+    return "\n\n".join(named or [entry for entry in entries if other_names.search(entry)])
+
+
 def row(name: str) -> str:
-    """The rows of the reference tables in whose first cell the word stands."""
+    """The rows of the reference tables whose first cell has the word."""
     wanted = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
     rows = []
     for topic in ("aggregates", "functions", "settings"):
@@ -102,5 +116,5 @@ def unknown(word: str) -> InterfaceError:
         f'there is no help on "{word[:40]}"',
         code=625,
         why=f'Did you mean "{near[0]}"?' if near else "",
-        fix=f"The topics are {', '.join(TOPICS)}; also error codes, functions and commands.",
+        fix=f"The topics are {', '.join(TOPICS)}; also error codes, functions, commands and words of the glossary.",
     )

@@ -59,7 +59,7 @@ def read_max_per_query(reader: Reader, fields: Fields, default: Amount) -> Amoun
         reader.problem(entry[0], "max_per_query caps nothing", "write max_per_query: {epsilon: 2}, or leave it out")
     for what, one, limit in (("epsilon", default.epsilon, most.epsilon), ("delta", default.delta, most.delta)):
         if one is not None and limit is not None and one > limit:
-            fix = "lower per_query, which is what a query costs that does not say, or raise max_per_query"
+            fix = "lower per_query, which is what a query costs by default, or raise max_per_query"
             reader.problem(fields.at("per_query"), f"per_query's {what} is above max_per_query's", fix)
     return most
 

@@ -20,7 +20,7 @@ def check_tables(reader: Reader, tables: Sequence[TableSpec]) -> Type | None:
         _check_unit_column(reader, table)
         _check_path(reader, table, by_name)
         if table.row_is_unit and len(private) > 1:
-            fix = "give every table a unit column: rows of two tables cannot be told to be one unit's"
+            fix = "give every table a unit column: otherwise nothing shows which rows of two tables are one unit's"
             reader.problem(table.where, "row_is_unit needs the dataset's only private table", fix)
     for table in tables:
         _check_keys_from(reader, table, by_name)
@@ -49,7 +49,7 @@ def _check_unit_column(reader: Reader, table: TableSpec) -> None:
         reader.problem(place_of(reader, table), what, "a unit is an integer or text, which compare exactly")
     if column.bounds_auto or column.interval != EVERYTHING or column.keys is not None or column.keys_from is not None:
         what = f"the unit {quoted(column.name)} has bounds or keys"
-        reader.problem(place_of(reader, table), what, "remove them: clamping would make two units one")
+        reader.problem(place_of(reader, table), what, "remove them: clipping would make two units one")
 
 
 def _check_path(reader: Reader, table: TableSpec, by_name: Tables) -> None:

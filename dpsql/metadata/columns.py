@@ -110,7 +110,7 @@ def read_interval(reader: Reader, fields: Fields, type_: Type) -> Interval:
         ends[end] = None if entry is None else read_bound(reader, entry[1], type_, end)
     interval = Interval(ends["lower"], ends["upper"])
     if interval.is_empty:
-        reader.problem(fields.at("lower"), "lower is above upper", "exchange them")
+        reader.problem(fields.at("lower"), "lower is above upper", "swap them")
         return Interval()
     return interval
 
@@ -125,7 +125,7 @@ def _bounds_auto(reader: Reader, fields: Fields, type_: Type) -> bool:
     elif not type_.is_numeric:
         reader.problem(entry[0], f"bounds: auto is for numbers, not for {article(type_)}", "write lower: and upper:")
     elif {"lower", "upper", "keys"} & fields.entries.keys():
-        reader.problem(entry[0], "bounds: auto stands beside bounds or keys", "remove one of them")
+        reader.problem(entry[0], "bounds: auto is beside bounds or keys", "remove one of them")
     else:
         return True
     return False
@@ -191,7 +191,7 @@ def _key_range(reader: Reader, tree: Fields, type_: Type) -> Keys | None:
     if low is None or high is None:
         return None
     if low > high or high - low >= KEY_LIMIT:
-        reader.problem(start[0], f"a key range has 1 to {KEY_LIMIT:,} keys", "mend from and to")
+        reader.problem(start[0], f"a key range has 1 to {KEY_LIMIT:,} keys", "correct from and to")
         return None
     return tuple(range(low.numerator, high.numerator + 1))
 
@@ -217,5 +217,5 @@ def _check_keys(reader: Reader, where: str, keys: Keys, interval: Interval, null
             fix = "remove null from keys, or remove nullable: false"
             reader.problem(where, "NULL is a key of a column that is nullable: false", fix)
         elif key is not None and not isinstance(key, str) and Fraction(key) not in interval:
-            reader.problem(where, "a key lies outside the column's bounds", "values are clamped: widen the bounds")
+            reader.problem(where, "a key lies outside the column's bounds", "values are clipped: widen the bounds")
             return

@@ -24,7 +24,7 @@ def read_max_delta(reader: Reader, fields: Fields, per_query: Amount) -> Fractio
     value = None if entry is None else reader.delta(entry[1], "max_delta")
     most = LARGEST_DELTA if value is None else value
     if per_query.delta is not None and per_query.delta > most and (entry is None or value is not None):
-        fix = "lower per_query's delta, or raise max_delta, if so large a δ is meant"
+        fix = "lower per_query's delta, or raise max_delta, if you want so large a δ"
         reader.problem(
             fields.at("per_query"), f"per_query's delta is above {_said(most)}, the most one query may ask", fix
         )
@@ -44,7 +44,7 @@ def check_delta(catalog: Catalog, delta: Fraction | None, *, at: Span | None = N
         f"a query's δ of {float(delta):g} is too large",
         code=405,
         at=at,
-        why=f"With a probability of δ an answer may say anything about somebody; one query may ask for at most"
+        why=f"With a probability of δ an answer may reveal anything about somebody; one query may ask for at most"
         f" {float(catalog.max_delta):g} here.",
         fix=f"Ask with a smaller one, such as delta = 1e-9. Only the owner can allow more: `max_delta: {float(delta):g}`"
         " in the metadata.",

@@ -12,7 +12,8 @@ LARGEST_CAP = 10**9
 AUTO = "auto"
 NEWER, OLDER = ("rows_per_unit", "groups_per_unit"), ("max_groups", "max_rows")
 LIMIT_MEANING = {
-    "rows_per_unit": "how many rows of one unit count in one query, over all its groups together; choose what nearly every "
+    "rows_per_unit": "the contribution limit: how many rows of one unit count in one "
+    "query, over all its groups together; choose what nearly every "
     "unit stays within (noise grows with it; if a unit has more rows, each counts less), such as 12; auto, or left out: "
     "each query spends a part of its ε on choosing it",
     "groups_per_unit": "in how many groups of one query one unit counts as one, in COUNT(DISTINCT unit) and in sums "
@@ -39,7 +40,7 @@ def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> C
         reader.problem(fields.at(older[0]), f"table {quoted(name)} has {older[0]} beside {newer[0]}", fix)
     elif len(older) == 1:
         (missing,) = set(OLDER) - set(older)
-        fix = f"add {missing}, or say rows_per_unit instead: {LIMIT_MEANING['rows_per_unit']}"
+        fix = f"add {missing}, or use rows_per_unit, {LIMIT_MEANING['rows_per_unit']}"
         reader.problem(fields.at(older[0]), f"{older[0]} needs {missing} beside it", fix)
     if older:
         return Caps(groups=caps["max_groups"] or 1, rows_in_group=caps["max_rows"] or 1)
@@ -88,7 +89,7 @@ def _key_caps(reader: Reader, tree: Tree, caps: Caps) -> KeyCaps | None:
     groups, older, rows = (read_cap(reader, fields, limit) for limit in ("groups_per_unit", *OLDER))
     said = fields.entries.keys() - {"by"}
     if not said:
-        reader.problem(fields.where, "caps says neither groups_per_unit nor max_rows", "add groups_per_unit")
+        reader.problem(fields.where, "caps has neither groups_per_unit nor max_rows", "add groups_per_unit")
     if {"groups_per_unit", "max_groups"} <= said:
         what = "groups_per_unit and max_groups are two names of one number here"
         reader.problem(fields.at("max_groups"), what, "remove max_groups")

@@ -44,7 +44,7 @@ def _budget(catalog: Catalog) -> Iterator[str]:
     private = any(not table.public for table in catalog.tables)
     total = catalog.budget.total
     if private and not catalog.budget.capped:
-        yield "there is no budget: give one to connect(), or the ledger counts without a cap"
+        yield "there is no budget: give one to connect(), otherwise the ledger counts without a cap"
     if total.epsilon is not None and total.epsilon > HIGH_EPSILON:
         yield f"a budget of ε = {float(total.epsilon):g} protects hardly anybody; 1 to 10 is usual"
     if catalog.units is not None:
@@ -54,7 +54,7 @@ def _budget(catalog: Catalog) -> Iterator[str]:
     for what in ("epsilon", "delta"):
         default, most, limit = (getattr(each, what) for each in (catalog.per_query, catalog.max_per_query, total))
         if default is not None and limit is not None and default > limit:
-            yield f"per_query's {what} is above the budget's: a query that does not say less is always refused"
+            yield f"per_query's {what} is above the budget's: a query that does not set a smaller one is always refused"
         if most is not None and limit is not None and most > limit:
             yield f"max_per_query's {what} is above the budget's: it caps nothing"
     if (catalog.max_per_query.delta or 0) > catalog.max_delta:
@@ -79,11 +79,11 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
             f"{catalog.unit} stays within, if you know"
         )
     elif table.caps is not None and rows is not None and rows > MANY_ROWS:
-        yield f"limits this large make noise that hides everything: {rows:,} rows of a unit count"
+        yield f"contribution limits this large make noise that hides everything: {rows:,} rows of a unit count"
     if table.caps is not None and table.caps.rows_in_group is not None:
         yield _older(table.caps)
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
-        yield f"rows_per_unit is {table.caps.rows} (max_ids): of more rows of a unit each counts less"
+        yield f"rows_per_unit is {table.caps.rows} (max_ids): if a unit has more rows, each counts less"
     for column in table.columns:
         yield from _column(table, column)
 

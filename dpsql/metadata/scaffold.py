@@ -46,10 +46,10 @@ def scaffold(
 def _head(name: str) -> Iterator[str]:
     yield f"dataset: {_quoted(name)}   # the account queries are charged to"
     yield "version: TODO              # of the data, such as 2026-11: repeats of a query are free while it stays"
-    yield "unit: TODO                 # who is protected, in words: patient, household, device"
+    yield "unit: TODO                 # the privacy unit: who is protected, in words: patient, household, device"
     yield "# units: 5000              # at least so many, if that is public anyway: a promise, never a count of the data"
     yield "budget: {epsilon: TODO, delta: TODO}      # what all queries together may cost; 10 and 1e-6 are usual"
-    yield "per_query: {epsilon: 1, delta: 1.0e-9}    # what a query costs that does not say"
+    yield "per_query: {epsilon: 1, delta: 1.0e-9}    # what a query costs by default"
     yield "# max_delta: 1.0e-6        # the largest δ a query may ask for; 1e-3 if left out"
 
 
@@ -63,12 +63,12 @@ def _table(name: str, columns: Sequence[tuple[str, str]], source: str) -> Iterat
     yield "    unit: TODO             # the column that says whose row it is, never empty, the same in every table"
     for column in candidates:
         yield f"    # unit: {_quoted(column)}".rstrip() + "   # perhaps?"
-    yield "    rows_per_unit: auto    # rows of one unit that count in a query; better a number that nearly all stay within"
+    yield "    rows_per_unit: auto    # contribution limit: rows of one unit that count; better a number for nearly all"
     yield "    # groups_per_unit: 4   # groups of a query in which one unit counts as one; else as many as its rows"
 
 
 def _columns(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    yield "    columns:               # remove what analysts shall not use: unlisted columns do not exist"
+    yield "    columns:               # remove what analysts must not use: unlisted columns do not exist"
     for name, engine_type in columns:
         type_ = catalog_type(engine_type)
         if type_ is None:

@@ -24,8 +24,17 @@ FLAG: Json = {"type": "boolean"}
 VALUE: Json = {"type": ["string", "number", "boolean", "null"]}
 BOUND: Json = {"type": ["number", "string"]}
 CAP: Json = {"type": "integer", "minimum": 1, "maximum": LARGEST_CAP}
-EPSILON: Json = {"type": "number", "exclusiveMinimum": 0, "description": "the privacy loss"}
-DELTA: Json = {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "description": "far below 1 / number of units"}
+EPSILON: Json = {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "description": "ε, the price of a query and the strength of the guarantee",
+}
+DELTA: Json = {
+    "type": "number",
+    "minimum": 0,
+    "exclusiveMaximum": 1,
+    "description": "δ, the probability that the guarantee may fail; far below 1 / number of units",
+}
 TYPE: Json = {
     "anyOf": [
         {"enum": ["boolean", "integer", "real", "date", "timestamp", "text"]},
@@ -65,27 +74,34 @@ def _catalog() -> Json:
     amount: Json = {"epsilon": EPSILON, "delta": DELTA}
     per: Json = {"enum": ["month"], "description": "the budget is renewed with every calendar month (UTC)"}
     return {
-        "dataset": _said(TEXT, "the account queries are charged to; the file's name if it is left out"),
+        "dataset": _said(TEXT, "the account that queries are charged to; by default the file's name"),
         "version": _said(WORDS, "of the data; repeats of a query are free while it stays"),
-        "unit": _said(TEXT, "who is protected, in words"),
+        "unit": _said(TEXT, "the privacy unit: who is protected, in words"),
         "units": _said(
             {"type": "integer", "minimum": 1, "maximum": MOST_UNITS},
             "at least so many are protected: a public promise, never a count",
         ),
         "budget": _said(
-            _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)), "what all queries may cost"
+            _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)),
+            "the most that all queries together may cost",
         ),
-        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs that does not say: a default"),
+        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs by default; no cap"),
         "max_per_query": _said(_object(amount, ("epsilon", "delta")), "the most a single query may cost: a cap"),
         "max_delta": _said(DELTA, "the largest δ a query may ask for; 1e-3 if left out"),
-        "accounting": {"enum": ["approx", "zcdp"], "description": "approx: ε and δ add up; zcdp: ρ adds up"},
-        "delta_keys": _said(DELTA, "under zcdp: the part of δ kept for private keys; half of it if left out"),
+        "accounting": {
+            "enum": ["approx", "zcdp"],
+            "description": "the accountant. approx: ε and δ add up; zcdp: ρ adds up",
+        },
+        "delta_keys": _said(
+            DELTA, "under zcdp: the part of δ kept for the thresholds of private keys; by default half"
+        ),
         "analysts": _said(
-            _map(_object(amount, ("epsilon", "delta"))), "caps inside the budget; nobody else may then ask"
+            _map(_object(amount, ("epsilon", "delta"))),
+            "the analysts, each with a cap inside the budget; nobody else may ask",
         ),
         "ledger": _said(TEXT, "where spending is written; <catalog>.ledger if left out"),
         "temp_folder": _said(TEXT, "where rows that do not fit into memory are written down; the system's if left out"),
-        "restricted": _said(FLAG, "true: no files, no editor, no scripts, no source= and ledger= for whoever asks"),
+        "restricted": _said(FLAG, "true: analysts have no files, no editor, no scripts, no source= and no ledger="),
         "tables": _said(_map(_object(_table(), TABLE_FIELDS, ("columns",))), "tables that are not listed do not exist"),
         "views": _said(_map(TEXT), "named SELECT statements"),
     }
@@ -105,16 +121,20 @@ def _table() -> Json:
             "description": "path, glob, folder of Parquet files, list of them, or {database, table}; relative to this file",
         },
         "format": _said(_object(_format(), FORMAT_FIELDS), "how a CSV is written; nothing is sniffed"),
-        "public": _said(FLAG, "nobody is to be protected in this table"),
-        "unit": {"anyOf": [TEXT, path], "description": "whose row it is: a column, or the way to a table that has one"},
+        "public": _said(FLAG, "a table about nobody, free to read"),
+        "unit": {
+            "anyOf": [TEXT, path],
+            "description": "the privacy unit: the column that tells whose row it is, or the path to a table that has one",
+        },
         "row_is_unit": _said(FLAG, "each row is one unit; only where no other table is private"),
         **{name: _said(_limit(name), meaning) for name, meaning in LIMIT_MEANING.items()},
-        "caps": {"type": "array", "items": caps, "description": "other limits for certain keys"},
+        "caps": {"type": "array", "items": caps, "description": "other contribution limits for certain keys"},
         "min_units": _said(
             CAP,
-            "private keys are released only where at least so many units have them, and the threshold is that much higher",
+            "partition selection releases private keys only if at least "
+            "so many units have them; the threshold is that much higher",
         ),
-        "max_sum": _said(_map(pair), "the lowest and highest total one unit adds to one group's SUM, by column"),
+        "max_sum": _said(_map(pair), "clipping bounds of the total that one unit adds to one group's SUM, by column"),
         "columns": _said(_map({"anyOf": [TYPE, _column()]}), "columns that are not listed do not exist"),
     }
 
@@ -132,8 +152,8 @@ def _format() -> Json:
         "timestamp_format": written,
         "decimal": _said({"enum": list(DECIMALS)}, "between whole and part of a number"),
         "thousands": _said({"enum": ["", *THOUSANDS]}, "between groups of three digits"),
-        "true_words": _said(words, "what stands for true, exactly; with false_words"),
-        "false_words": _said(words, "what stands for false, exactly"),
+        "true_words": _said(words, "the words for true, exactly; with false_words"),
+        "false_words": _said(words, "the words for false, exactly"),
         "header": FLAG,
     }
 
@@ -147,11 +167,13 @@ def _column() -> Json:
     keys: Json = {"anyOf": [{"type": "array", "items": VALUE, "minItems": 1, "uniqueItems": True}, span]}
     properties: Json = {
         "type": TYPE,
-        "keys": _said(keys, "public keys, all released: [a, b], {from: 1, to: 9} or {from: table.column}"),
-        "lower": _said(BOUND, "values below become it"),
-        "upper": _said(BOUND, "values above become it"),
-        "bounds": _said({"const": AUTO}, "each query that needs bounds of it spends a part of its ε on choosing them"),
-        "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of it, where it has no bounds"),
+        "keys": _said(keys, "public group keys, all released: [a, b], {from: 1, to: 9} or {from: table.column}"),
+        "lower": _said(BOUND, "the lower clipping bound: values below count as this"),
+        "upper": _said(BOUND, "the upper clipping bound: values above count as this"),
+        "bounds": _said(
+            {"const": AUTO}, "auto: the first query that needs clipping bounds spends a part of its ε on choosing them"
+        ),
+        "like": _said({"type": "number", "exclusiveMinimum": 0}, "a typical size of the number, if it has no bounds"),
         "nullable": _said(FLAG, "false: rows where it is NULL are dropped"),
         "unique": _said(FLAG, "no two rows share a value"),
         "format": _said(

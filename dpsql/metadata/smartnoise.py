@@ -152,10 +152,10 @@ def _boolean(reader: Reader, tree: Tree, name: str) -> bool | None:
 
 def _check_clamps(reader: Reader, fields: Fields) -> None:
     if not _option(reader, fields, "clamp_columns", default=True):
-        what = "clamp_columns is false, and values are always held within their bounds here: noise is sized by them"
+        what = "clamp_columns is false, but dpsql always clips values to their bounds: the noise depends on them"
         reader.problem(fields.at("clamp_columns"), what, "remove it, or write clamp_columns: true")
     if _option(reader, fields, "clamp_counts", default=False):
-        what = "clamp_counts is true, and counts may be negative here: cutting them off would bias sums of them"
+        what = "clamp_counts is true, but counts may be negative in dpsql: to cut them off would bias sums of them"
         reader.problem(fields.at("clamp_counts"), what, "remove it, and write GREATEST(COUNT(*), 0) where it matters")
 
 
@@ -242,7 +242,7 @@ def _check_replaced(reader: Reader, name: str, tree: Fields) -> None:
     low, high = (number(tree.entries[end][1]) if _said(tree, end) else None for end in ("lower", "upper"))
     given = number(tree.entries["sensitivity"][1])
     if low is None or high is None or given not in (max(abs(low), abs(high)), high - low):
-        what = f"sensitivity of {quoted(name)}: noise is sized by bounds here, never by what is said about it"
+        what = f"sensitivity of {quoted(name)}: the noise depends on the bounds, never on this line"
         reader.problem(tree.at("sensitivity"), what, "remove it, and give lower and upper")
 
 

@@ -198,7 +198,7 @@ class _Builder:
             return None
         if key.value in entries:
             first = entries[key.value][0]
-            fix = f"it stands at {first} already: remove one of them"
+            fix = f"it is at {first} already: remove one of them"
             self.problems.append(Problem(key.where, f"{printable(key.value)} is given twice", fix))
             return None
         return key.value

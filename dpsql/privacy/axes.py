@@ -111,7 +111,7 @@ class Axes:
 
     def too_wide(self, arg: Expr) -> Refused:
         declared = self._declared(arg)
-        narrow = f"Narrow the bounds of {' and '.join(declared)} in the metadata, or clamp" if declared else "Clamp"
+        narrow = f"Narrow the bounds of {' and '.join(declared)} in the metadata, or clip" if declared else "Clip"
         return Refused(
             f"the bounds of {self.describe(arg)} are too wide to sum exactly",
             code=131,
@@ -131,7 +131,7 @@ class Axes:
 
     def unbounded(self, arg: Expr, why: str) -> Refused:
         shown, declared = self.describe(arg), self._declared(arg, unbounded=True)
-        clamp = f"lamp it: {self._clamp(arg, '0', '100')}."
+        clamp = f"lip it: {self._clamp(arg, '0', '100')}."
         if declared:
             fix = f"Add `lower:` and `upper:`, or `bounds: auto`, to {' and '.join(declared)} in the metadata, or c{clamp}"
         else:

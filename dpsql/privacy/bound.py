@@ -139,7 +139,7 @@ def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Desc
             code=117,
             at=place(expr),
             why="Keys leave the database as 64-bit integers: larger ones would all look alike.",
-            fix="Add bounds to its columns in the metadata, clamp it (dpsql help bounds), or CAST(x AS BIGINT).",
+            fix="Add bounds to its columns in the metadata, clip it (dpsql help bounds), or CAST(x AS BIGINT).",
         )
     if values is not None:
         values = _in_order(values)
@@ -274,9 +274,9 @@ def _number(asked: AskedLimit, of: str, released: Mapping[str, Fraction]) -> int
         return None if isinstance(asked, str) else asked
     if of not in released:
         raise SqlError(
-            f"no limit on {of} was released for these tables",
+            f"no contribution limit on {of} was released for these tables",
             code=119,
-            why="'released' takes over what the data chose for an earlier query, for nothing.",
+            why="'released' uses what the data chose for an earlier query, at no cost.",
             fix=f"Ask once with max_{of}_contributed = 'auto', or give a number.",
         )
     return int(released[of])

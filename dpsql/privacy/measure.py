@@ -55,7 +55,7 @@ def measure(
         raise Refused(
             "no epsilon is given for this query",
             code=133,
-            why="There is no default: ε decides how much the answer may say about a person.",
+            why="There is no default: ε decides how much the answer may reveal about a person.",
             fix="Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) …, SET epsilon = 1, "
             "or `per_query:` in the metadata.",
         )
@@ -66,7 +66,8 @@ def measure(
             f'the keys of "{private.field.name or "this group"}" are private, and releasing them needs a δ',
             code=116,
             at=private.at,
-            why="Which values occur is about people: rare ones are withheld, which can fail with probability δ.",
+            why="Which values occur reveals something about people. Partition "
+            "selection withholds rare ones, and this can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
     weights, shown = equal(stages, drawn), tuple[Share, ...]()
@@ -141,7 +142,7 @@ def _choose(
         raise Refused(
             "Gaussian noise needs a δ",
             code=116,
-            why="It is never purely ε-private.",
+            why="It never guarantees ε alone.",
             fix="Give a delta, or use mechanism='laplace'.",
         )
     ways: list[Additive] = ["laplace", "gaussian"]

@@ -47,7 +47,7 @@ def limits_to_ask(stages: Sequence[Stage], drawn: Container[Part]) -> Mapping[in
             limits[i] = new
     if not limits:
         raise Refused(
-            "over_limit asks who is over a limit, and no limit makes anybody count less here",
+            "over_limit counts the units over a contribution limit, and no limit applies here",
             code=119,
             why="Each unit has one row, or is counted once.",
             fix="Leave over_limit out.",

@@ -48,12 +48,12 @@ class Estimate:
 
     def text(self, *, keys: bool) -> str:
         """As a sentence goes on after the column's name."""
-        said = f"95 % within about ±{self.half_width:,.4g}"
+        said = f"95 % confidence interval about ±{self.half_width:,.4g}"
         if self.rows is not None:
             formula = "" if self.times_rows is None else f"±{self.times_rows:,.4g} / rows, which is "
             how_many = f"{'in a group of' if keys else 'for'} {self.rows:,.0f} rows ({self.because or 'an example'})"
-            said = f"95 % within about {formula}±{self.half_width:,.4g} {how_many}"
-        return f"{said}, wherever values lie between their bounds"
+            said = f"95 % confidence interval about {formula}±{self.half_width:,.4g} {how_many}"
+        return f"{said}, whatever the values are within their bounds"
 
 
 RowsOf = Callable[[NoisyStage, tuple[Measurement, ...]], Rows | None]

@@ -84,8 +84,8 @@ class Explanation:
         if not plan.stages:
             return "Nothing private is read: this query is free."
         lines = [
-            f"Protects each {plan.unit}: everything that one {plan.unit} adds, in every table.",
-            f"  Compared are {_neighbours(plan)}: answers tell them apart by no more than the cost.",
+            f"Privacy unit: {plan.unit}. In every table, all rows of one {plan.unit} are protected together.",
+            f"  Neighbouring data: {_neighbours(plan)}. The cost limits how well answers tell the two apart.",
             f"Costs {self.privacy.cost}" + (f"; left now: {self.left}" if self.left is not None else ""),
         ]
         if self.refused is not None:
@@ -103,7 +103,7 @@ class Explanation:
         keys = any(stage.keys for stage in plan.stages)
         lines += [f"{name}: {one.text(keys=keys)}." for name, one in self.estimates.items()]
         if any(one.rows is not None and not one.because for one in self.estimates.values()):
-            lines.append("OPTIONS(assumed_rows = …) says for how many rows; so does a count that was released before.")
+            lines.append("For another number of rows, write OPTIONS(assumed_rows = …), or release a count first.")
         return "\n".join(lines)
 
 
@@ -113,7 +113,8 @@ def _bounds_first(table: str, column: str, choice: ReleasePlan) -> str:
     first, last = (float(limit * one.axis.step) for limit in (one.question.limits[1], one.question.limits[-1]))
     return (
         f"The data choose the bounds of {table}.{column} first: 0, {first:,.6g}, twice that, … {last:,.6g} on either side, "
-        f"by {draw.mechanism} with ε = {float(draw.epsilon):.6g}. The noise below is that of ±{first:,.6g}, and grows."
+        f"by {draw.mechanism} with ε = {float(draw.epsilon):.6g}. The noise below "
+        f"assumes ±{first:,.6g}; it grows with the bounds."
     )
 
 
@@ -121,8 +122,8 @@ def _limits_first(choice: ReleasePlan) -> list[str]:
     lines = [_choice_of_limit(one, stage, choice.unit, after="") for stage in choice.stages for one in stage.choices]
     return [
         *lines,
-        "Then as little ε is spent as the accuracy needs with the limits that were chosen. The cost above is the most, and "
-        "the noise below that of the smallest limits with all of ε.",
+        "After that, the query spends as little ε as the accuracy needs with the chosen limits. The cost above is the "
+        "most it can be; the noise below assumes the smallest limits and all of ε.",
     ]
 
 
@@ -210,7 +211,7 @@ def _reports_of(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
 
 
 def _between(one: Measurement) -> str | None:
-    """The ends that measured values are held within."""
+    """The bounds that measured values are clipped to."""
     measured_axes = axes(one)
     if not measured_axes:
         return None
@@ -223,16 +224,16 @@ def _bounds(report: MeasurementReport, one: Measurement, unit: str) -> str:
         step = step_of(one.piece)
         low, high = (float(end * step) for end in one.clamp)
         held = f"{low:g} to {high:g} ({report.because}: less noise than by rows)"
-        return f"; what one {unit} adds to a group is held within {held}"
+        return f"; what one {unit} adds to a group has clipping bounds {held}"
     between = _between(one)
     if between is None or (isinstance(one, RowTotal) and one.within is not None and not report.because):
         return ""
-    return f"; values are held within {between}{f' ({report.because})' if report.because else ''}"
+    return f"; clipping bounds {between}{f' ({report.because})' if report.because else ''}"
 
 
 def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
     head = f"Release {stage.number + 1}, from" if several else "From"
-    lines = [f"{head} {' and '.join(stage.tables)}: {_limits(stage, privacy.unit)}."]
+    lines = [f"{head} {' and '.join(stage.tables)}. {_limits(stage, privacy.unit)}."]
     lines += [f"  {_key_line(key)}" for key in stage.keys]
     if len(stage.keys) > 1 and stage.public_keys:
         lines.append(f"  {stage.combinations:,} combinations of keys are released.")
@@ -248,7 +249,7 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
         lines += [f"  {line}" for line in told_along(noised, stage)]
     if reports and not stage.is_empty:
-        lines.append("  Each ± is about the noise alone; what limits leave out and bounds change comes on top.")
+        lines.append("  Each ± is about the noise alone. Contribution limits and clipping bounds may add a bias.")
     return lines
 
 
@@ -256,9 +257,9 @@ def _limits(stage: NoisyStage, unit: str) -> str:
     """What of one unit counts, and what becomes of more: rows where rows are measured, groups where units are."""
     limit, measured, who = stage.limit, stage.measurements, with_article(unit)
     if stage.source.single:
-        return f"each {unit} has one row"
+        return f"Each {unit} has one row"
     if not measured:
-        return "keys alone"
+        return "Group keys alone"
     sentences: list[tuple[str, str]] = []
     by_rows = [m for m in measured if limited_by(m) == "rows"]
     if any(not isinstance(m, DistinctCount) for m in by_rows):
@@ -270,16 +271,16 @@ def _limits(stage: NoisyStage, unit: str) -> str:
         sentences.append((f"how many different values of {who} count is left to the data{_over(stage)}", ""))
     elif values:
         head = f"{_counted(values, 'different value')} of {who} {_verb('count', values)}{_over(stage)}"
-        sentences.append((head, "of more, some are drawn"))
+        sentences.append((head, "if there are more, some are drawn"))
     if not sentences and any(limited_by(m) == "values" for m in measured):
         sentences.append((f"what {who}'s values add up to is limited", ""))
     (first, more), *others = sentences or [(f"{who} counts as one", "")]
     because = f"{limit.because}: {_pair(limit)}" if _is_pair(stage) else limit.because
     lines = [f"{first} ({because})" if because else first, more, *(text for pair in others for text in pair)]
-    return "; ".join(line for line in lines if line)
+    return f"Contribution limit: {'; '.join(line for line in lines if line)}"
 
 
-NOISE_GROWS = " The noise below is that of the smallest, and grows with it."
+NOISE_GROWS = " The noise below assumes the smallest; it grows with the limit."
 
 
 def _choice_of_limit(choice: LimitChoice, stage: NoisyStage, unit: str, *, after: str = NOISE_GROWS) -> str:
@@ -311,12 +312,15 @@ def _limit_text(choice: LimitChoice, most: int, stage: NoisyStage) -> str:
 def _rows(stage: NoisyStage, who: str) -> tuple[str, str]:
     """Under norm 2 a unit whose rows are spread over groups may count more of them in full, so no share is said."""
     if "rows" in stage.limit.auto:
-        return f"how many rows of {who} count is left to the data{_over(stage)}", "of more, each counts less"
+        return f"how many rows of {who} count is left to the data{_over(stage)}", "if there are more, each counts less"
     most = stage.limit.rows.most
     share = ""
     if all(one.ball == 1 for one in stage.noised):
-        share = f" (of {2 * most:,}, half)"
-    return f"{_counted(most, 'row')} of {who} {_verb('count', most)}{_over(stage)}", f"of more, each counts less{share}"
+        share = f" (with {2 * most:,}, half)"
+    return (
+        f"{_counted(most, 'row')} of {who} {_verb('count', most)}{_over(stage)}",
+        f"if there are more, each counts less{share}",
+    )
 
 
 def _is_pair(stage: NoisyStage) -> bool:
@@ -331,8 +335,8 @@ def _pair(limit: Limit) -> str:
 def _groups(limit: Limit, who: str) -> tuple[str, str]:
     most = limit.groups.most
     if "groups" in limit.auto:
-        return f"in how many groups {who} counts as one is left to the data", "in more, less in each"
-    return f"{who} counts as one in {_counted(most, 'group')}", f"in more, less in each (in {2 * most:,}, half)"
+        return f"in how many groups {who} counts as one is left to the data", "if in more, less in each"
+    return f"{who} counts as one in {_counted(most, 'group')}", f"if in more, less in each (in {2 * most:,}, half)"
 
 
 def _over(stage: NoisyStage) -> str:
@@ -352,20 +356,20 @@ def with_article(noun: str) -> str:
 
 
 def _selection(last: Selection, rounds: tuple[Selection, ...], unit: str) -> list[str]:
-    """From how many units on a key shows: of units with no other key, and of units with ten."""
+    """Partition selection: how many units a key needs, if these have no other key, and if they have ten."""
     who, alone = with_article(unit), float(last.units)
     left = " left" if len(rounds) > 1 else ""
-    line = f"Keys are released from about {alone:.0f} units on that have no other key{left}"
+    line = f"Partition selection: the threshold is about {alone:.0f} units that have no other key{left}"
     if len(last.votes) >= 10:
         line += f", or {last.at_least / last.votes[9]:.0f} that have ten each"
-    line += f": {who} has one vote, split over its keys, and votes have {last.draw.mechanism} noise."
+    line += f". {who.capitalize()} has one vote, split over its keys, and the votes have {last.draw.mechanism} noise."
     lines = [line]
     if len(rounds) > 1:
-        common = f"from about {float(rounds[0].units):.0f} units on"
-        lines.append(f"Before that a first round finds common keys, {common}: they take no votes any more.")
+        common = f"with a threshold of about {float(rounds[0].units):.0f} units"
+        lines.append(f"Before that, a first round finds common keys, {common}; these take no votes from the others.")
     lines.append(f"{who.capitalize()} with more than {_counted(len(last.votes), 'key')} does not vote.")
     delta = float(sum(each.delta for each in rounds))
-    lines.append(f"The probability that a key which one {unit} alone has is released is at most {delta:.3g}.")
+    lines.append(f"A key that only one {unit} has is released with a probability of at most {delta:.3g}.")
     return lines
 
 
@@ -381,7 +385,7 @@ def _measurement(m: MeasurementReport, noised: Noised, stage: NoisyStage, unit: 
     if isinstance(one, RowMoments) and noised.form == "ends" and m.mechanism == "laplace":
         ends = "distances" if one.degree == 1 else "squared distances, and their product,"
         moves = (
-            f"measured by the {ends} of values to both bounds; one {unit} changes them{_together(stage)} by at most "
+            f"measured as the {ends} of values to both bounds; one {unit} changes them{_together(stage)} by at most "
         )
         moves += f"{m.sensitivity:.6g}"
     return f"{m.name}: {moves}{_bounds(m, one, unit)}; {_noise(m)}."
@@ -394,16 +398,19 @@ def _together(stage: NoisyStage) -> str:
 def _noise(report: MeasurementReport) -> str:
     match report.mechanism:
         case "none":
-            return "no noise, since no unit's rows decide it"
+            return "no noise, because it depends on no unit's rows"
         case "exact":
             return "exact, without noise"
         case "summed":
-            return f"nothing is drawn here: it is the sum of its parts, 95 % within ±{report.half_width:.6g}"
+            return f"no noise of its own: it is the sum of its parts, {_interval(report)}"
         case _ if report.agreeing:
-            agreeing = f"95 % within ±{report.half_width:.6g} once the levels agree"
-            return f"{report.mechanism} noise of scale {report.scale:.6g}, {agreeing}"
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, {_interval(report)} once the levels agree"
         case _:
-            return f"{report.mechanism} noise of scale {report.scale:.6g}, 95 % within ±{report.half_width:.6g}"
+            return f"{report.mechanism} noise of scale {report.scale:.6g}, {_interval(report)}"
+
+
+def _interval(report: MeasurementReport) -> str:
+    return f"95 % confidence interval ±{report.half_width:.6g}"
 
 
 _CHOOSERS = {"permute-and-flip": "permute-and-flip", "exponential": "the exponential mechanism"}
@@ -423,11 +430,12 @@ def _choice_line(report: MeasurementReport, one: Measurement, noised: Noised, st
     rounds = f" in {shares(one)} rounds" if shares(one) > 1 else ""
     end = ""
     if rank:
-        end = f" It is looked for {rank / FULL:,.0f} rows inside the end, so that nobody's own value shows."
+        end = f" It is chosen {rank / FULL:,.0f} rows inside the end, so that it is nobody's own value."
     return (
         f"{report.name}: chosen by {by}{rounds} among {grid}{_bounds(report, one, unit)}; one {unit}"
         f" moves ranks{_together(stage) if stage.keys else ''} by at most {_counted_rows(report.sensitivity)};"
-        f" 95 % within {_counted_rows(report.half_width)} of the best; how far that is in values only the data knows.{end}"
+        f" in 95 % of all runs within {_counted_rows(report.half_width)} of the best; how far that is in values depends on "
+        f"the data.{end}"
     )
 
 

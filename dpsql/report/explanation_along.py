@@ -23,6 +23,6 @@ def told_along(noised: Noised, stage: NoisyStage) -> list[str]:
             how = f"by sums of runs of {arity:,} on {tree.levels} levels"
     width = float(width_of_sum(noised, LEVEL)) * step
     return [
-        f"Measured for its cumulative sums along {names}, {how}: 95 % of these within ±{width:.6g}, with an RMSE of "
-        f"{running_error * step:.6g}; of plain groups' sums it would be {plain * step:.6g}."
+        f"Measured for its cumulative sums along {names}, {how}: 95 % confidence interval of each ±{width:.6g}, RMSE "
+        f"{running_error * step:.6g} (sums of plain groups: {plain * step:.6g})."
     ]

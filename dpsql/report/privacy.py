@@ -237,18 +237,21 @@ class Privacy:
     def __str__(self) -> str:
         if self.exact:
             return "EXACT: no noise was added. For tests on made-up data only."
-        lines = [f"privacy: {self.cost}{' (a repeat, nothing charged)' if self.repeated else ''}; unit: {self.unit}"]
+        lines = [
+            f"privacy: {self.cost}{' (a repeat, nothing charged)' if self.repeated else ''}; privacy unit: {self.unit}"
+        ]
         for limit in self.limits:
             chosen = "to be chosen" if limit.chosen is None else f"{limit.chosen:,.6g}, chosen by the data"
-            lines.append(f"  limit on {limit.of} of one {self.unit}: {chosen}, ε = {limit.epsilon:.6g}")
+            lines.append(f"  contribution limit on {limit.of} of one {self.unit}: {chosen}, ε = {limit.epsilon:.6g}")
         for m in self.measurements:
             lines.append(
-                f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % within ±{m.half_width:.6g}{_rows(m)} "
+                f"  {m.name}: {m.mechanism}, scale {m.scale:.6g}, 95 % confidence interval ±{m.half_width:.6g}{_rows(m)} "
                 f"({_moved(m, self.unit)})"
             )
         if self.threshold is not None:
             lines.append(
-                f"  keys of fewer than about {self.threshold:.0f} units are withheld, of more where these have several keys"
+                f"  threshold: keys of fewer than about {self.threshold:.0f} units are withheld "
+                "(more if they have several keys)"
             )
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 

@@ -17,14 +17,14 @@ from dpsql.shell.stderr import Exit, hint, warn
 
 @click.command(context_settings=CONTEXT)
 @click.argument("metadata")
-@click.option("--epsilon", required=True, metavar="E", help="What it may cost, of the budget, in all.")
-@click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="Other data than the metadata names.")
-@click.option("--write", is_flag=True, help="Write what was found into the metadata.")
+@click.option("--epsilon", required=True, metavar="E", help="The most that it may cost in all.")
+@click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="Other data than the metadata's.")
+@click.option("--write", is_flag=True, help="Write the limits and bounds into the metadata.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, yes: bool) -> int:
-    """Find limits and bounds that are not declared: how many rows of a unit count, between what numbers lie.
+    """Find contribution limits and bounds that are not declared.
 
-    Each is chosen privately, charged and on record; later queries use it for nothing.
+    The data choose each of them privately. The cost is charged and on record; later queries use them at no cost.
     """
     from dpsql.metadata.load import load
     from dpsql.shell.advice import shares, steps

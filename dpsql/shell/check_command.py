@@ -23,7 +23,7 @@ DECLARED = "declared"
     help="Compare with the source's columns: this one, or the metadata's own.",
 )
 def check(metadata: str, source: tuple[str, ...]) -> int:
-    """Check metadata: all problems at once, then what is allowed and probably not meant.
+    """Check metadata: all problems at once, then what is allowed but probably a mistake.
 
     With --source the columns of the data are compared too (names and types, never a value).
     """
@@ -38,7 +38,7 @@ def check(metadata: str, source: tuple[str, ...]) -> int:
         warn(warning)
     private = sum(not table.public for table in catalog.tables)
     tables = f"{len(catalog.tables)} table{'s' if len(catalog.tables) != 1 else ''}"
-    print(f"{metadata}: dataset {catalog.dataset}, {tables} ({private} private): in order")
+    print(f"{metadata}: dataset {catalog.dataset}, {tables} ({private} private): OK")
     for line in meaning(catalog):
         print(line)
     return _compare(catalog, source) if source else Exit.OK
@@ -60,8 +60,8 @@ def _compare(catalog: Any, source: tuple[str, ...]) -> int:
         example = columns[0]
         print(
             f"{table} is a CSV: its cells are text, and whether {', '.join(columns)} convert is not known. "
-            "What does not is NULL (129,95 is no number without format: {decimal: ','}), and nothing says so. "
-            "What part it is can be asked, and costs: dpsql advise, or "
+            "A cell that does not convert is NULL without a warning (129,95 is no number without format: {decimal: ','}). "
+            "To measure how many there are, at a cost: dpsql advise, or "
             f"SELECT COUNT(*), COUNT({identifier(example)}) FROM {identifier(table)}"
         )
     return Exit.METADATA if broken else Exit.OK

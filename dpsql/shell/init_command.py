@@ -16,8 +16,8 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
 
 @click.command(context_settings=CONTEXT)
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--table", metavar="NAME", help="Which table of a .duckdb file, where it has several.")
-@click.option("--delimiter", metavar="CHAR", help="What separates the fields of a CSV, where it is no comma.")
+@click.option("--table", metavar="NAME", help="The table of a .duckdb file, if it has several.")
+@click.option("--delimiter", metavar="CHAR", help="The character between the fields of a CSV, if it is no comma.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
 def init(source: Path, table: str | None, delimiter: str | None, output: Path | None) -> int:
     """Begin metadata for a Parquet, CSV or .duckdb file, or a folder or glob of files of one table.

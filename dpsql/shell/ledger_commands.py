@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RELEASE_COLUMNS = ("id", "time", "analyst", "epsilon", "delta", "rho", "state", "measured")
 MODE = click.option("-m", "--mode", type=click.Choice(MODE_NAMES), help="Table on a terminal, else csv.")
 OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Into a file.")
-ANALYST = click.option("--analyst", metavar="NAME", help="This analyst's cap; without it the dataset's.")
+ANALYST = click.option("--analyst", metavar="NAME", help="This analyst's cap; by default the dataset's.")
 WHY = click.option("--why", required=True, metavar="TEXT", help="Goes on record.")
 
 
@@ -104,7 +104,7 @@ def report(place: str, form: str, tight: str | None, mode: str | None, output: P
 @click.argument("metadata", metavar="METADATA")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def new_epoch(metadata: str, yes: bool) -> int:
-    """Start the budget over, on record: what was spent before is not in it any more."""
+    """Start the budget over, on record: what was spent before does not count any more."""
     from dpsql.accounting.ledger import Ledger
     from dpsql.metadata.load import load
     from dpsql.shell.opening import ledger_path
@@ -129,7 +129,7 @@ def new_epoch(metadata: str, yes: bool) -> int:
 @ANALYST
 @WHY
 def grant(place: str, epsilon: str | None, delta: str | None, analyst: str | None, why: str) -> int:
-    """Raise a cap by this much, beyond what the metadata says, on record."""
+    """Raise a cap by this much above the metadata's, on record."""
     if epsilon is None and delta is None:
         raise click.UsageError("grant what? Give --epsilon or --delta.")
     with ledger_of(place) as ledger:
@@ -145,7 +145,7 @@ def grant(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
 @ANALYST
 @WHY
 def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | None, why: str) -> int:
-    """Keep a cap at most at this, whatever metadata and grants say; without amounts, lift such a limit."""
+    """Limit a cap to this, whatever metadata and grants allow; without amounts, lift such a limit."""
     with ledger_of(place) as ledger:
         ledger.limit(analyst=analyst, epsilon=_exact(epsilon), delta=_exact(delta), why=why)
         say(f"limited; left now: {_left(ledger, analyst)}")
@@ -164,7 +164,7 @@ def limit(place: str, epsilon: str | None, delta: str | None, analyst: str | Non
 @MODE
 @OUTPUT
 def releases(place: str, analyst: str | None, form: str | None, mode: str | None, output: Path | None) -> int:
-    """Every charge: when, who, what it cost, what became of it, what was measured."""
+    """Every charge: its time, analyst, cost, state and measurements."""
     from dpsql.accounting import releases as table
     from dpsql.accounting.spending import published
 
@@ -197,7 +197,7 @@ def ledger() -> None:
 @click.argument("place", metavar="METADATA|LEDGER")
 @click.option("--head", metavar="COUNT:HASH", help="A head you kept elsewhere; finds a ledger rewritten as a whole.")
 def verify(place: str, head: str | None) -> int:
-    """Read the whole ledger again; name the first entry that is not as it was written."""
+    """Read the whole ledger again; name the first entry that was changed."""
     from dpsql.accounting.ledger import Ledger
     from dpsql.errors import TamperedLedger
     from dpsql.shell.opening import ledger_path
@@ -209,7 +209,7 @@ def verify(place: str, head: str | None) -> int:
             f"the ledger was changed: {path}", why=str(bad), fix="Restore it from a copy whose head you know."
         )
     with ledger_of(place) as opened:
-        print(f"in order; head {opened.head()}")
+        print(f"OK; head {opened.head()}")
     return Exit.OK
 
 

@@ -181,7 +181,7 @@ PROMPT_COMMANDS: tuple[PromptCommand, ...] = (
     PromptCommand(names=(".tables", "\\dt"), doc="the tables of the metadata, and your own", run=_tables),
     PromptCommand(names=("\\d",), takes="[TABLE]", doc="a table's columns, with bounds and keys", run=_describe),
     PromptCommand(
-        names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata says", run=_schema
+        names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata declares", run=_schema
     ),
     PromptCommand(names=(".functions", "\\df"), takes="[WORD]", doc="functions and aggregates", run=_functions),
     PromptCommand(names=(".budget", "\\b"), doc="what is spent and what is left", run=_budget),
@@ -198,7 +198,9 @@ PROMPT_COMMANDS: tuple[PromptCommand, ...] = (
     PromptCommand(
         names=("\\e", ".edit"), takes="[SQL]", doc="the last statement in your editor, then at the prompt", run=_edit
     ),
-    PromptCommand(names=("\\timing", ".timer"), takes="[on|off]", doc="say how long each statement took", run=_timing),
+    PromptCommand(
+        names=("\\timing", ".timer"), takes="[on|off]", doc="print how long each statement took", run=_timing
+    ),
     PromptCommand(
         names=(".help", "\\?", "\\h", "help"), takes="[TOPIC]", doc="this list, or a topic of `dpsql help`", run=_help
     ),

@@ -21,14 +21,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 MODE_NAMES = ("table", "line", "csv", "json", "jsonl", "markdown", "html", "parquet", "plot")
 
 CONNECTING = (
-    click.option("--metadata", "metadata_option", metavar="FILE", help="The metadata, where it is not the first word."),
-    click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="The data, where the metadata does not say."),
-    click.option("--analyst", metavar="NAME", help="Who asks, where the metadata lists analysts."),
-    click.option("--epsilon", metavar="NUMBER", help="ε of each query that does not say."),
-    click.option("--delta", metavar="NUMBER", help="δ of each query that does not say."),
+    click.option("--metadata", "metadata_option", metavar="FILE", help="The metadata, if it is not the first word."),
+    click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="The data, if the metadata does not name it."),
+    click.option("--analyst", metavar="NAME", help="The analyst's name, if the metadata lists analysts."),
+    click.option("--epsilon", metavar="NUMBER", help="ε of each query that does not set it."),
+    click.option("--delta", metavar="NUMBER", help="δ of each query that does not set it."),
     click.option("--budget", metavar="NUMBER", help="The total ε, for metadata that has no budget (SmartNoise's)."),
-    click.option("--ledger", metavar="FILE", hidden=True, help="The ledger; it is the metadata's to say where it is."),
-    click.option("--temp-folder", metavar="FOLDER", help="Where rows that do not fit into memory are written down."),
+    click.option("--ledger", metavar="FILE", hidden=True, help="The ledger; the metadata decides where it is."),
+    click.option("--temp-folder", metavar="FOLDER", help="The folder for rows that do not fit into memory."),
     click.option("--restricted", is_flag=True, help="No files, no editor, no scripts; see `dpsql help owners`."),
     click.option("--memory-limit", metavar="SIZE", help="Memory the engine may use, such as 4GB."),
     click.option("--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads the engine may use."),
@@ -38,7 +38,7 @@ SHOWING = (
         "-m", "--mode", type=click.Choice(MODE_NAMES), help="How results look; table on a terminal, else csv."
     ),
     click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results into a file."),
-    click.option("-q", "--quiet", is_flag=True, help="Do not say what results cost."),
+    click.option("-q", "--quiet", is_flag=True, help="Do not print what results cost."),
 )
 RUNNING = (
     click.option("-c", "--command", multiple=True, metavar="SQL", help="Run these statements; may be repeated."),
@@ -46,8 +46,8 @@ RUNNING = (
     click.option("--dry-run", is_flag=True, help="Explain each query instead of running it; nothing is charged."),
     click.option("--confirm-above", metavar="EPSILON", help="Ask before a query that costs more than this."),
     click.option("--yes", is_flag=True, help="Answer yes to what --confirm-above asks."),
-    click.option("--timing", is_flag=True, help="Say how long each statement took."),
-    click.option("--print-head", is_flag=True, help="At the end say the ledger's head, to keep it elsewhere."),
+    click.option("--timing", is_flag=True, help="Print how long each statement took."),
+    click.option("--print-head", is_flag=True, help="Print the ledger's head at the end, to keep it elsewhere."),
 )
 
 
@@ -66,7 +66,7 @@ def options(*groups: tuple[Any, ...]) -> Callable[[F], F]:
 @click.argument("metadata", required=False)
 @options(RUNNING, SHOWING, CONNECTING)
 def query(metadata: str | None, **given: Any) -> int:
-    """Ask: at a prompt, or with -c, -f or standard input. `query` itself may be left out.
+    """Run queries at a prompt, or from -c, -f or standard input. You can leave out `query`.
 
     METADATA is the YAML file that describes the tables. stdout is data; everything else is on stderr.
     """
@@ -74,7 +74,7 @@ def query(metadata: str | None, **given: Any) -> int:
 
     path = given["metadata_option"] or metadata
     if given["metadata_option"] and metadata:
-        return usage(f"{metadata!r} is one word too many: --metadata says the file already")
+        return usage(f"{metadata!r} is one word too many: --metadata names the file already")
     if path is None:
         return usage("which metadata? Name its YAML file, or try `dpsql demo`")
     with connection_of(path, given) as connection:

@@ -103,7 +103,10 @@ class Shell:
         cost = f"this query costs ε = {epsilon:g}, more than {limit:g}; left is ε = {_amount(self.left.epsilon)}"
         if self.ask is None:
             raise InterfaceError(
-                cost, code=623, why="confirm_above is set, and nobody can be asked here.", fix="Add --yes to spend it."
+                cost,
+                code=623,
+                why="confirm_above is set, and there is nobody to confirm.",
+                fix="Add --yes to spend it.",
             )
         if not self.ask(f"{cost}. Run it? [y/N] "):
             raise InterfaceError("not run, nothing was charged", code=624)

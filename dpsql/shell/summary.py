@@ -33,7 +33,7 @@ def lines(
     cost = "a repeat, nothing charged" if privacy.repeated else f"cost {amounts(asked)}"
     yield f"{rows}; {cost}; left {amounts(left)}"
     if privacy.intervals:
-        yield f"95 % of the time within: {_intervals(privacy)}"
+        yield f"95 % confidence intervals: {_intervals(privacy)}"
     if privacy.threshold is not None:
         yield f"keys of fewer than about {privacy.threshold:.0f} {privacy.unit}s are withheld"
     for limit in privacy.limits:

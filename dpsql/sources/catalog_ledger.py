@@ -30,10 +30,10 @@ def _not_the_callers(catalog: Catalog, given: str | Path, path: Path) -> Interfa
     return InterfaceError(
         f"the ledger of dataset {catalog.dataset!r} is {path}, not {given}",
         code=426,
-        why="Where it lies is the owner's to say: a second ledger would be a second budget.",
+        why="Only the owner chooses its place: a second ledger would be a second budget.",
         fix=f"Leave ledger= out. {move}"
         if catalog.format == "dpsql"
-        else "Leave ledger= out; it lies beside the file.",
+        else "Leave ledger= out; the ledger is beside the file.",
     )
 
 

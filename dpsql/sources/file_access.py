@@ -38,7 +38,7 @@ def permitted(path: Path, use: Use, *, restricted: bool = False) -> Path:
         raise InterfaceError(
             f"{shown(path)} is the metadata, its ledger or its data",
             code=626,
-            why="No interface reads or writes these for whoever asks, under whatever name.",
+            why="No interface reads or writes these files, under whatever name.",
             fix="Name another file.",
         )
     return target.path

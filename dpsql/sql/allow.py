@@ -54,7 +54,9 @@ def _allow(node: exp.Expr, text: str) -> None:
         if isinstance(node, exp.Star) and isinstance(node.parent, exp.Func):
             raise _starred(node.parent, text)
         raise SqlError(
-            "this cannot stand here", at=span(node, text), fix="Check commas, parentheses and the order of the clauses."
+            "this is not possible here",
+            at=span(node, text),
+            fix="Check commas, parentheses and the order of the clauses.",
         )
 
 

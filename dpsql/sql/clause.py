@@ -122,7 +122,7 @@ def take_options(
     for place in places:
         if place != start:
             raise SqlError(
-                "the privacy options stand at an inner SELECT",
+                "the privacy options are at an inner SELECT",
                 code=119,
                 at=between(tokens[place + 1], tokens[place + 2]),
                 why="A query has one cost, so its options are written once, at its first outermost SELECT.",
@@ -156,7 +156,7 @@ def _options(reader: _Reader) -> dict[str, Option]:
             reader.expect(TokenType.COMMA, ", or )")
         one = assignment(reader)
         if one.name in options:
-            raise SqlError(f"the option {one.name} stands twice", code=119, at=one.at, fix="Write it once.")
+            raise SqlError(f"the option {one.name} is given twice", code=119, at=one.at, fix="Write it once.")
         options[one.name] = one
     return options
 
@@ -228,14 +228,14 @@ def _call(calls: list[Token | None], kept: list[Token], token: Token, bounds: Ma
     call = calls[-1] if calls else None
     if call is None or quoted(call) or fold(call.text) not in _BOUNDED or kept[-1].token_type is not TokenType.COMMA:
         raise SqlError(
-            "contribution_bounds_per_group stands in the wrong place",
+            "contribution_bounds_per_group is in the wrong place",
             code=119,
             at=at(token),
             why=f"It is the last argument of {', '.join(name.upper() for name in _BOUNDED)}.",
             fix="Write for example SUM(x, contribution_bounds_per_group => (0, 900)).",
         )
     if call.start in bounds:
-        raise SqlError("contribution_bounds_per_group stands twice", code=119, at=at(token), fix="Write it once.")
+        raise SqlError("contribution_bounds_per_group is given twice", code=119, at=at(token), fix="Write it once.")
     return call
 
 

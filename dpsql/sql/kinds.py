@@ -218,7 +218,9 @@ class _HeadReader:
         following = self._here()
         if following is not None and following.token_type is TokenType.DOT:
             raise SqlError(
-                "a table's name stands alone", at=at(token).join(at(following)), fix="Name the table without a schema."
+                "a table's name has one part here",
+                at=at(token).join(at(following)),
+                fix="Name the table without a schema.",
             )
         return token
 
@@ -226,7 +228,7 @@ class _HeadReader:
         token = self._here()
         last = token or self.tokens[-1]
         what = f"{shown(token)} is not expected here" if token else f"the statement ends too early, after {shown(last)}"
-        return SqlError(what, at=at(last), why=f"What should come is {wanted}.")
+        return SqlError(what, at=at(last), why=f"Expected is {wanted}.")
 
     def _end(self) -> None:
         if self._here() is not None:
@@ -248,7 +250,7 @@ class _HeadReader:
         seen: set[str] = set()
         for column in definitions:
             if fold(column.name) in seen:
-                raise SqlError(f"the column {column.name[:40]} stands twice", at=column.at, fix="Write it once.")
+                raise SqlError(f"the column {column.name[:40]} is given twice", at=column.at, fix="Write it once.")
             seen.add(fold(column.name))
         return tuple(definitions)
 

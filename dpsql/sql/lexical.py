@@ -147,7 +147,7 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
     for one, other in zip(tokens, tokens[1:], strict=False):
         if one.token_type is TokenType.STRING and other.token_type is TokenType.STRING:
             raise SqlError(
-                "two texts stand side by side",
+                "two texts are side by side",
                 at=between(one, other),
                 why="Some engines join them and some do not.",
                 fix="Write ||, or a comma.",
@@ -203,7 +203,7 @@ def _check_gap(text: str, start: int, end: int) -> None:
         return
     if gap.startswith("/*", stop):
         raise SqlError(
-            "a comment stands inside a comment",
+            "a comment is inside a comment",
             at=Span(start + stop, start + stop + 2),
             why="Engines disagree about where it ends.",
             fix="Remove the inner /*.",
@@ -262,7 +262,7 @@ def _unclear(text: str, where: Span) -> Error:
             "this is not a plain number", at=where, fix="Write digits, a point, and an exponent: 1000, 0.5, 1e5."
         )
     if raw[:1] == ".":
-        return SqlError("a point stands where it may be part of a name or of a number", at=where, fix="Write 0.5.")
+        return SqlError("this point may be part of a name or of a number", at=where, fix="Write 0.5.")
     if raw == '""':
         return SqlError("a name is empty", at=where, fix='Write a name between the quotes: "name".')
     return SqlError(

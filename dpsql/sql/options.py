@@ -207,8 +207,8 @@ _SPECS = (
     ),
     OptionSpec(
         name="accuracy",
-        takes="how near numbers shall be: a half-width, or a percentage of what was released before; one for all columns, "
-        "or one for each by its name",
+        takes="how accurate numbers must be: a half-width of the confidence interval, or a percentage of what was released "
+        "before; one for all columns, or one for each by its name",
         example="accuracy = (n => 50, total => '5%') or accuracy = 50",
         check=_accuracy,
         settable=False,

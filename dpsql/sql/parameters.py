@@ -91,7 +91,7 @@ class _Binding:
                 "parameters are spelled in two ways",
                 code=109,
                 at=where,
-                why=f"The statement began with {self.style} and goes on with {style}.",
+                why=f"The statement began with {self.style} and continues with {style}.",
                 fix="Use one of ?, $1, $name throughout.",
             )
         self.style = style

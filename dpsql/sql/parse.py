@@ -155,12 +155,10 @@ def _place_parameters(tree: exp.Expr, tokens: list[Token], values: Mapping[int, 
     for node in tree.find_all(exp.Placeholder, exp.Parameter):
         number = int(node.name) if isinstance(node, exp.Placeholder) and node.name.isdigit() else 0
         if number not in values or number not in places:
-            raise SqlError(
-                "a parameter stands where none can be", code=109, at=span(node, ""), fix="Write a value there."
-            )
+            raise SqlError("a parameter is not possible here", code=109, at=span(node, ""), fix="Write a value there.")
         node.update_positions(places.pop(number))
     for token in places.values():
-        raise SqlError("a parameter stands where none can be", code=109, at=at(token), fix="Write a value there.")
+        raise SqlError("a parameter is not possible here", code=109, at=at(token), fix="Write a value there.")
 
 
 def _too_deep(tree: exp.Expr) -> exp.Expr | None:

@@ -68,17 +68,18 @@ def test_what_is_not_promised_is_said() -> None:
 
 
 BOUNDARY = {
-    "README.md": ("in process there is no boundary", "against accidents", "one against analysts",
-                  "share what they cost together", "new versions of the data", "how long a query takes may",
-                  "put back together", "`dpsql ledger verify file --head count:hash`"),
-    "dpsql/help/owners.md": ("in process there is no boundary", "accidents:", "analysts: the data, the metadata, the ledger",
-                             "share what they cost together", "what grows with time", "with each new `version:`",
-                             "running times are not protected", "put back together",
+    "README.md": ("within a process there is no boundary", "against accidents", "protects against analysts",
+                  "analysts who share their answers add up their costs", "new versions of the data",
+                  "how long a query takes may", "put back together", "`dpsql ledger verify file --head count:hash`"),
+    "dpsql/help/owners.md": ("within a process there is no boundary", "accidents:",
+                             "analysts: the data, the metadata, the ledger",
+                             "analysts who share their answers add up their costs", "what grows with time",
+                             "with each new `version:`", "running times are not protected", "put back together",
                              "`dpsql ledger verify file --head count:hash`"),
-    "dpsql/help/privacy.md": ("running time", "whoever runs python beside the data", "put their answers together",
-                              "grows with time"),
-    "dpsql/help/budget.md": ("share cost what they cost together", "put back together", "--head count:hash"),
-    "dpsql/help/python.md": ("in process there is no boundary",),
+    "dpsql/help/privacy.md": ("running time", "whoever runs python beside the data", "if they share answers",
+                              "growth with time"),
+    "dpsql/help/budget.md": ("share their answers add up their costs", "put back together", "--head count:hash"),
+    "dpsql/help/python.md": ("within a process there is no boundary",),
     "dpsql/help/shell.md": ("--restricted", "accidents"),
     "SECURITY.md": ("running time", "in dpsql's process", "share answers", "put back together", "against accidents"),
 }  # fmt: skip

@@ -64,14 +64,14 @@ def test_the_advised_clamp_keeps_null(exact: dpsql.Connection) -> None:
     """The advice of the refusal, as it stands there, in the query: NULLs are no values, so the mean is that of the rest."""
     with pytest.raises(dpsql.Error) as refused:
         exact.execute("SELECT AVG(raw) FROM t")
-    advised = re.search(r"clamp it: (.*)\.$", refused.value.fix)
+    advised = re.search(r"clip it: (.*)\.$", refused.value.fix)
     assert advised is not None
     assert one(exact, f"SELECT AVG({advised[1]}) FROM t") == pytest.approx((70 + 100) / 2)
     assert one(exact, f"SELECT COUNT({advised[1]}) FROM t") == 60
 
 
 def test_what_cannot_be_null_is_advised_the_plain_clamp(exact: dpsql.Connection) -> None:
-    with pytest.raises(dpsql.Error, match=r"clamp it: LEAST\(GREATEST\(raw, 0\), 100\)\."):
+    with pytest.raises(dpsql.Error, match=r"clip it: LEAST\(GREATEST\(raw, 0\), 100\)\."):
         exact.execute("SELECT AVG(raw) FROM t WHERE raw > 1")
 
 

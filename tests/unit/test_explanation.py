@@ -21,43 +21,44 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connect
 
 STORIES = {
     "SELECT specialty, AVG(duration) FROM visits GROUP BY specialty": [
-        "Protects each patient",
+        "Privacy unit: patient",
         "the data with and without all rows of one patient",
         "Costs ε = 1, δ = 0",
         "left now: ε = 10, δ = 1e-06",
-        "9 rows of a patient count, over all groups together (declared for visits); of more, each counts less (of 18, half)",
+        "9 rows of a patient count, over all groups together (declared "
+        "for visits); if there are more, each counts less (with 18, half)",
         "6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty)",
-        "measured by the distances of values to both bounds; one patient changes them in all groups together by at most"
-        " 2160; values are held within 0 to 240 (declared for visits.duration)",
-        "laplace noise of scale 2160, 95 % within ±4444",
+        "measured as the distances of values to both bounds; one patient changes them in all groups together by at most"
+        " 2160; clipping bounds 0 to 240 (declared for visits.duration)",
+        "laplace noise of scale 2160, 95 % confidence interval ±4444",
         "Proved: each row is about one patient and depends on no other patient's rows (visits.patient_id: own column).",
     ],
     "SELECT referrer, COUNT(*) FROM visits GROUP BY referrer": [
         "referrer: private keys; rare ones are withheld",
-        "Keys are released from about 78 units on that have no other key, or 246 that have ten each",
-        "The probability that a key which one patient alone has is released is at most 5e-10",
+        "Partition selection: the threshold is about 78 units that have no other key, or 246 that have ten each",
+        "A key that only one patient has is released with a probability of at most 5e-10",
     ],
     "SELECT specialty, EXTRACT(month FROM visited_on) AS m, COUNT(*) FROM visits GROUP BY specialty, m": [
         "m: 12 public keys (declared for visits.visited_on)",
         "72 combinations of keys are released",
     ],
-    "SELECT SUM(duration) FROM visits WHERE duration BETWEEN 10 AND 60": ["held within 10 to 60"],
+    "SELECT SUM(duration) FROM visits WHERE duration BETWEEN 10 AND 60": ["clipping bounds 10 to 60"],
     "SELECT COUNT(*) > 3 FROM visits GROUP BY duration > 10": ["3 public keys: False, True, NULL"],
     "SELECT COUNT(DISTINCT patient_id) FROM visits GROUP BY specialty": [
-        "a patient counts as one in 4 groups (declared for visits); in more, less in each (in 8, half)",
+        "a patient counts as one in 4 groups (declared for visits); if in more, less in each (in 8, half)",
         "one patient changes all groups together by at most 4",
     ],
     "SELECT COUNT(DISTINCT referrer) FROM visits": [
-        "9 different values of a patient count (declared for visits); of more, some are drawn",
+        "9 different values of a patient count (declared for visits); if there are more, some are drawn",
     ],
     "SELECT AVG(LEAST(n, 10)) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)": [
-        "From visits: each patient has one row.",
+        "From visits. Each patient has one row.",
         "one patient changes them together by at most 9;",
     ],
     "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(delta = 1e-6, mechanism = 'gaussian', max_groups_contributed = 4,"
     " max_rows_per_group = 3) SUM(duration) FROM visits GROUP BY specialty": [
         "12 rows of a patient count, over all groups together (asked for in the query: 4 groups with 3 rows);"
-        " of more, each counts less.",
+        " if there are more, each counts less.",
         "one patient changes all groups together by at most 1440",
         "(Euclidean norm)",
     ],

@@ -50,7 +50,7 @@ def cleaned(
                 f'table {spec.name}: the source has no column "{column}"',
                 code=309,
                 # its names are not listed: a CSV without a header has a person's row for names
-                fix="Mend the metadata or the source; the owner's `dpsql check --source` compares them.",
+                fix="Correct the metadata or the source; the owner's `dpsql check --source` compares them.",
             )
         actual = actual_names[fold(column)]
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)

@@ -52,6 +52,6 @@ def _check_scalar(node: Node, expr: Expr) -> None:
     """A function of one row: every function of the table is one."""
     for part in walk(expr):
         if not isinstance(part, Column | Literal | Call):
-            raise unproved(node, "an aggregate or window stands inside an expression")
+            raise unproved(node, "an aggregate or window is inside an expression")
         if isinstance(part, Call) and unchecked(part.function) not in FUNCTIONS:
             raise unproved(node, f"{part.function} is not a function of the vault")

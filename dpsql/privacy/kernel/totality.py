@@ -106,7 +106,7 @@ class Totality:
             case Call():
                 spans = tuple(span(arg, self._value(node, arg, below)) for arg in expr.args)
                 return self._call(node, expr, spans)
-        refuse(node, "an aggregate or window stands inside an expression")
+        refuse(node, "an aggregate or window is inside an expression")
 
     def _call(self, node: Node, call: Call, spans: tuple[Range | None, ...]) -> Range | None:
         name = unchecked(call.function)

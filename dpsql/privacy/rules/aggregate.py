@@ -127,9 +127,9 @@ def _check_call(call: AggregateCall, private: Private) -> None:
 
 def _unit_shown(where: str, expr: Expr) -> Refused:
     return Refused(
-        f"the unit stands in {where}",
+        f"the privacy unit is in {where}",
         code=115,
         at=place(expr),
-        why="It identifies people: a group or an aggregate of identifiers is about single persons.",
+        why="The privacy unit identifies people: a group or an aggregate of identifiers is about single persons.",
         fix="Count people with COUNT(DISTINCT …), rows with COUNT(*), or group by something else.",
     )

@@ -60,7 +60,7 @@ class Size:
                 f"the query is larger than {self.limit:,} parts once the names in it are written out",
                 code=138,
                 at=where(node),
-                why="What WITH or a view names stands there as often as it is used. A constant is one part, an operator, a "
+                why="What WITH or a view names counts as often as it is used. A constant is one part, an operator, a "
                 f"column or a function {PART}, a table or filter {RELATION}, an aggregate {AGGREGATE}, a join {JOIN}.",
                 fix="Ask in several queries, CREATE TABLE the smaller results, INSERT long lists into a table and join it.",
             )

@@ -136,7 +136,7 @@ def possible(value: Atom, domain: Domain) -> bool:
 
 def _because(tie: Tie) -> str:
     origin = tie.outer.origins.get(tie.other.id) if isinstance(tie.other, Column) else None
-    return "the values that the outer query ties it to" if origin is None else f"the values of {origin}"
+    return "the values of the outer query" if origin is None else f"the values of {origin}"
 
 
 def _values(tie: Tie, context: TrackContext) -> tuple[Atom, ...] | None:
@@ -169,10 +169,10 @@ def _is_public(tie: Tie, context: TrackContext) -> bool:
 def _refused(key: Expr, tie: Tie) -> Refused:
     key_name, other = (expr.name if isinstance(expr, Column) and expr.name else "k" for expr in (key, tie.other))
     return Refused(
-        f'this subquery is tied to "{other}", which has no public set of values',
+        f'this subquery is connected to "{other}", which has no public set of values',
         code=121,
         at=place(tie.other) or place(key),
-        why="It is answered once for every value of that column, and which values occur is about people.",
-        fix="Tie it to a public table's column, to one with `keys:`, or to the unit; or write the groups as a join: "
+        why="It is answered once for every value of that column, and which values occur reveals something about people.",
+        fix="Connect it to a public table's column, to one with `keys:`, or to the unit; or write the groups as a join: "
         f"… JOIN (SELECT {key_name}, AVG(x) AS m FROM … GROUP BY {key_name}) AS t ON t.{key_name} = {other}.",
     )

@@ -84,7 +84,7 @@ def navigation(
         code=129,
         at=call.at,
         why=why or "Its result may depend on more than the set of the person's rows.",
-        fix=f"{fix} These can stand here: {names}.",
+        fix=f"{fix} These are possible here: {names}.",
     )
 
 

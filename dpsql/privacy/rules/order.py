@@ -16,7 +16,7 @@ def rule(node: Sort | Limit, input: Tracked) -> Tracked:  # noqa: A002 - the nod
     if input.private is not None:
         word = "ORDER BY" if isinstance(node, Sort) else "LIMIT"
         raise Refused(
-            f"{word} cannot stand over rows of people",
+            f"{word} is not possible over rows of people",
             code=124,
             at=place(node.keys[0].expr) if isinstance(node, Sort) else node.at,
             why="Which rows come first would depend on everybody else's.",

@@ -30,7 +30,7 @@ def make_call(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     maker = MAKERS.get(call.function)
     if maker is None:
         names = ", ".join(name.upper() for name in sorted(MAKERS))
-        raise refused(call, *OF_ONE_PERSON.get(call.function, ("", f"These can stand here: {names}.")))
+        raise refused(call, *OF_ONE_PERSON.get(call.function, ("", f"These are possible here: {names}.")))
     arity = ARITY.get(call.function, (1,))
     if len(call.args) not in arity:
         how_many = " or ".join(map(str, arity))

@@ -68,7 +68,7 @@ def refused(call: UnitCall, why: str = "", fix: str = "") -> Refused:
         code=129,
         at=call.at,
         why=why or "Inside, an aggregate must depend on nothing but the set of the person's rows, and never fail.",
-        fix=fix or "`dpsql help sql` lists what can stand here.",
+        fix=fix or "`dpsql help sql` lists what is possible here.",
     )
 
 

@@ -117,11 +117,11 @@ def _grid(call: UnitCall, known: Domain) -> ValueGrid:
             code=103,
             at=place(call.args[0]) or call.at,
             why="Sums of reals depend on their order unless they are added on a grid, and bounds give the grid.",
-            fix=f"Clamp: {clamp_that_keeps('x')}; or, if it is a table's own column, add `lower:` and `upper:` to it in "
+            fix=f"Clip: {clamp_that_keeps('x')}; or, if it is a table's own column, add `lower:` and `upper:` to it in "
             "the metadata.",
         )
     if not representable(known.type, known.interval):
-        raise refused(call, "Its bounds are beyond what doubles can add up.", f"Clamp it: {clamp_that_keeps('x')}.")
+        raise refused(call, "Its bounds are beyond what doubles can add up.", f"Clip it: {clamp_that_keeps('x')}.")
     return value_grid(known.type, known.interval)
 
 

@@ -47,7 +47,7 @@ def _plot(page: Page, column: int, labels: Sequence[str], out: TextIO) -> None:
     label_width = max((len(label) for label in labels), default=0)
     widest, narrowest = max(halves, default=0.0), min(halves, default=0.0)
     least = f"{shown(narrowest)} to " if narrowest < widest else ""
-    note = f" (95 % intervals: ±{least}{shown(widest)})" if widest else ""
+    note = f" (95 % confidence intervals: ±{least}{shown(widest)})" if widest else ""
     out.write(f"{shown(name)}{note}\n")
     for label, value, half, row in zip(labels, values, halves, page.rows, strict=True):
         drawn = "" if value is None else bar(value, half, low, high, width)
@@ -79,4 +79,4 @@ def bar(value: float, half: float, low: float, high: float, width: int) -> str:
     return "".join(cells)
 
 
-PLOT = Mode(name="plot", doc="bars with their 95 % intervals", write=write, for_people=True)
+PLOT = Mode(name="plot", doc="bars with their 95 % confidence intervals", write=write, for_people=True)

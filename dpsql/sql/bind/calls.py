@@ -184,7 +184,7 @@ def bind_aggregate(read: AggregateRead, node: exp.Expr, block: Block, bind_expr:
     for part in (*args, *(() if where is None else (where,)), *(key.expr for key in order)):
         if any(isinstance(piece, AggregateCall | WindowCall) for piece in walk(part)):
             raise SqlError(
-                "an aggregate stands inside an aggregate",
+                "an aggregate is inside an aggregate",
                 code=105,
                 at=at,
                 fix="Compute the inner one in a subquery: SELECT SUM(n) FROM (SELECT COUNT(*) AS n … GROUP BY …).",

@@ -55,7 +55,7 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
         case exp.Grouping():
             return bind_grouping(node, block, bind_expr)
         case exp.Star():
-            raise SqlError("* stands for several columns here", code=105, at=context.at(node), fix="Name one column.")
+            raise SqlError("* means several columns here", code=105, at=context.at(node), fix="Name one column.")
     aggregate = read_aggregate(node, context)
     if aggregate is not None:
         return bind_aggregate(aggregate, node, block, bind_expr)
@@ -91,7 +91,7 @@ def _column(node: exp.Column, block: Block) -> Expr:
 
 def _only_as_condition(node: exp.Expr, block: Block) -> Refused:
     return Refused(
-        "a subquery test stands where dpsql cannot turn it into a join",
+        "a subquery test is where dpsql cannot turn it into a join",
         code=121,
         at=block.context.at(node),
         why="IN (SELECT …) and EXISTS are answered as joins, so they must be conditions of WHERE or HAVING joined by AND.",

@@ -78,7 +78,7 @@ def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None
             return bind_values(query, context, env)
         case exp.Subquery() if query.args.get("joins"):
             raise SqlError(
-                "a query is joined where a statement should stand",
+                "a query is joined to something in parentheses",
                 code=100,
                 at=context.at(query.args["joins"][0]),
                 fix="Write SELECT * FROM (SELECT …) AS a CROSS JOIN b.",

@@ -149,6 +149,6 @@ def _refuse_shape(select: exp.Select, block: Block) -> Refused:
         "this correlated subquery is none that dpsql can turn into a join",
         code=121,
         at=block.context.at(select),
-        why="It must be one aggregate over FROM and WHERE, tied to the outer query by equalities.",
+        why="It must be one aggregate over FROM and WHERE, connected to the outer query by equalities.",
         fix="Write it as a JOIN with a GROUP BY.",
     )

@@ -208,7 +208,7 @@ def _check_grouping(call: AggregateCall, grouping: Grouping) -> None:
             "GROUPING() takes keys of GROUP BY",
             code=105,
             at=call.at,
-            fix="Name columns or expressions that stand in GROUP BY.",
+            fix="Name columns or expressions of GROUP BY.",
         )
 
 
@@ -220,7 +220,7 @@ def _window(node: Node, parts: Parts, block: Block) -> Node:
     for call in calls:
         if any(_has(part, WindowCall) for part in children(call)):
             raise SqlError(
-                "a window function stands inside a window function",
+                "a window function is inside a window function",
                 code=105,
                 at=call.at,
                 fix="Compute the inner one in a subquery: SELECT …, f(x) OVER (…) FROM (SELECT …, g(y) OVER (…) AS x …).",

@@ -217,7 +217,7 @@ def refuse_free(node: Node, query: exp.Expr, block: Block) -> None:
             "this subquery uses a column of the query around it in a way dpsql cannot untangle",
             code=121,
             at=block.context.at(query),
-            why="A correlated subquery is answered as a join, so its outer columns may stand only in its WHERE: "
+            why="A correlated subquery is answered as a join, so its outer columns are possible only in its WHERE: "
             "in any condition under EXISTS or IN, in equalities under an aggregate.",
             fix="Write it as a JOIN with a GROUP BY.",
         )

@@ -58,7 +58,7 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
             scope = Scope((source,))
         case _:
             raise Refused(
-                f"{type(item).__name__} cannot stand in FROM", code=120, at=context.at(item), fix="Name a table."
+                f"{type(item).__name__} is not possible in FROM", code=120, at=context.at(item), fix="Name a table."
             )
     for join in item.args.get("joins") or ():
         node, scope = _join(join, node, scope, context, env)
@@ -148,7 +148,7 @@ def _check_relations(node: Node, at: Span | None) -> None:
                 f"a subquery is more than {RELATIONS_LIMIT:,} relations once the names in it are written out",
                 code=138,
                 at=at,
-                why="What is named several times stands there as often.",
+                why="A table or a WITH that is named several times counts as often.",
                 fix="CREATE TABLE the smaller results first, and query those.",
             )
 
@@ -156,7 +156,7 @@ def _check_relations(node: Node, at: Span | None) -> None:
 def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
     if fold(view) in env.views or len(env.views) >= VIEW_DEPTH:
         raise SqlError(
-            f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Mend `views:` in the metadata."
+            f'the view "{view}" uses itself', code=106, at=context.at(table), fix="Correct `views:` in the metadata."
         )
     if fold(view) not in context.views:
         node = context.view(view, context, Env({}, (*env.views, fold(view))))

@@ -39,10 +39,10 @@ SELECT SUM(d) FROM visits
 SELECT AVG(tag) FROM visits
 -- DPSQL-105 at 1:8: text has no average
 SELECT SUM(u) FROM visits
--- DPSQL-115 at 1:12: the unit stands in SUM()
+-- DPSQL-115 at 1:12: the privacy unit is in SUM()
 -- instead: SELECT COUNT(DISTINCT u) FROM visits
 SELECT MAX(u) FROM visits
--- DPSQL-115 at 1:12: the unit stands in MAX()
+-- DPSQL-115 at 1:12: the privacy unit is in MAX()
 SELECT nothing FROM visits
 -- DPSQL-102 at 1:8: there is no column "nothing"
 SELECT COUNT(*) FROM nowhere
@@ -96,12 +96,12 @@ SELECT CAST(age AS BLOB) AS k, COUNT(*) FROM visits GROUP BY k
 SELECT {'a': age} AS k, COUNT(*) FROM visits GROUP BY k
 -- DPSQL-120 at 1:8: dpsql does not know the sign {
 SELECT COUNT(*) FROM visits LIMIT 1 OFFSET age
--- DPSQL-100 at 1:44: this cannot stand here
+-- DPSQL-100 at 1:44: this is not possible here
 SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 10)
--- DPSQL-124 at 1:50: LIMIT cannot stand over rows of people
+-- DPSQL-124 at 1:50: LIMIT is not possible over rows of people
 -- instead: SELECT COUNT(*) FROM visits LIMIT 10
 SELECT COUNT(*) FROM (SELECT * FROM visits ORDER BY age)
--- DPSQL-124 at 1:30: ORDER BY cannot stand over rows of people
+-- DPSQL-124 at 1:30: ORDER BY is not possible over rows of people
 SELECT COUNT(*) FROM visits USING SAMPLE 10
 -- DPSQL-120 at 1:42: dpsql does not answer SAMPLE
 SELECT COUNT(*) FROM visits TABLESAMPLE 10 PERCENT

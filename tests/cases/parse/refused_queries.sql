@@ -176,7 +176,7 @@ SELECT version()
 SELECT 1 'a'
 -- DPSQL-100 at 1:10: a is not expected here
 SELECT 'a' 'b'
--- DPSQL-100 at 1:8: two texts stand side by side
+-- DPSQL-100 at 1:8: two texts are side by side
 SELECT 0x1F
 -- DPSQL-100 at 1:8: this is not a plain number
 SELECT 1_000
@@ -186,7 +186,7 @@ SELECT 1e
 SELECT 1..2
 -- DPSQL-100 at 1:8: this is not a plain number
 SELECT a.1.b FROM t
--- DPSQL-100 at 1:9: a point stands where it may be part of a name or of a number
+-- DPSQL-100 at 1:9: this point may be part of a name or of a number
 SELECT x = y = z FROM t
 -- DPSQL-100 at 1:8: comparisons cannot be chained
 SELECT x < y < z FROM t
@@ -196,7 +196,7 @@ SELECT
 SELECT FROM t
 -- DPSQL-100 at 1:13: SELECT has no columns
 SELECT /* a /* b */ c */ 1
--- DPSQL-100 at 1:8: a comment stands inside a comment
+-- DPSQL-100 at 1:8: a comment is inside a comment
 SELECT DATE ?
 -- DPSQL-100 at 1:13: this cannot be an alias
 SELECT a b c FROM t

@@ -4,7 +4,7 @@ SELECT AVG(visit_id) FROM visits
 --   SELECT AVG(visit_id) FROM visits          (line 1, column 12)
 --              ^^^^^^^^
 -- A sum or average needs to know how much one row can add.
--- Add `lower:` and `upper:`, or `bounds: auto`, to visits.visit_id in the metadata, or clamp it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.
+-- Add `lower:` and `upper:`, or `bounds: auto`, to visits.visit_id in the metadata, or clip it: CASE WHEN visit_id IS NOT NULL THEN LEAST(GREATEST(visit_id, 0), 100) END.
 
 -- # rows of people
 SELECT duration FROM visits
@@ -51,7 +51,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0) specialty, referrer
 -- DPSQL-116  the keys of "referrer" are private, and releasing them needs a δ
 --   IAL_PRIVACY OPTIONS(epsilon=1, delta=0) specialty, referrer, COUNT(*) FROM visits GROUP BY specialty, referrer          (line 1, column 124)
 --                                                                                                         ^^^^^^^^
--- Which values occur is about people: rare ones are withheld, which can fail with probability δ.
+-- Which values occur reveals something about people. Partition selection withholds rare ones, and this can fail with probability δ.
 -- Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).
 
 -- # a Gaussian without a delta
@@ -59,7 +59,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0, mechanism='gaussian
 -- DPSQL-116  Gaussian noise needs a δ
 --   SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0, mechanism='gaussian') AVG(duration) FROM visits          (line 1, column 84)
 --                                                                                      ^^^^^^^^^^^^
--- It is never purely ε-private.
+-- It never guarantees ε alone.
 -- Give a delta, or use mechanism='laplace'.
 
 -- # no bounds of what is computed
@@ -68,4 +68,4 @@ SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patien
 --   SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)          (line 1, column 12)
 --              ^
 -- A sum or average needs to know how much one row can add.
--- It is computed, so no bounds can be declared for it. Clamp it: LEAST(GREATEST(n, 0), 100).
+-- It is computed, so no bounds can be declared for it. Clip it: LEAST(GREATEST(n, 0), 100).

@@ -22,23 +22,23 @@ SELECT v.* FROM visits v JOIN specialties s ON s.name = v.specialty
 SELECT duration, ROW_NUMBER() OVER (PARTITION BY patient_id) FROM visits
 -- DPSQL-112 at 1:8: this query returns rows of people, not statistics
 SELECT patient_id + 1, COUNT(*) FROM visits GROUP BY patient_id + 1
--- DPSQL-115 at 1:54: the unit stands in a group key
+-- DPSQL-115 at 1:54: the privacy unit is in a group key
 SELECT patient_id % 2, COUNT(*) FROM visits GROUP BY 1
--- DPSQL-115 at 1:8: the unit stands in a group key
+-- DPSQL-115 at 1:8: the privacy unit is in a group key
 SELECT specialty, patient_id, COUNT(*) FROM visits GROUP BY CUBE (specialty, patient_id)
 -- DPSQL-128 at 1:78: some of the grouping sets have the unit among their keys, others have not
 SELECT patient_id, COUNT(*) FROM visits GROUP BY ROLLUP (patient_id)
 -- DPSQL-128 at 1:58: some of the grouping sets have the unit among their keys, others have not
 SELECT SUM(patient_id) FROM visits
--- DPSQL-115 at 1:12: the unit stands in SUM()
+-- DPSQL-115 at 1:12: the privacy unit is in SUM()
 SELECT MAX(patient_id) FROM visits
--- DPSQL-115 at 1:12: the unit stands in MAX()
+-- DPSQL-115 at 1:12: the privacy unit is in MAX()
 SELECT COUNT(patient_id + 1) FROM visits
--- DPSQL-115 at 1:14: the unit stands in COUNT()
+-- DPSQL-115 at 1:14: the privacy unit is in COUNT()
 SELECT COUNT(DISTINCT patient_id + 0) FROM visits
--- DPSQL-115 at 1:23: the unit stands in COUNT()
+-- DPSQL-115 at 1:23: the privacy unit is in COUNT()
 SELECT AVG(CASE WHEN patient_id = 7 THEN 1 ELSE 0 END) FROM visits
--- DPSQL-115 at 1:22: the unit stands in AVG()
+-- DPSQL-115 at 1:22: the privacy unit is in AVG()
 SELECT LIST(duration) FROM visits
 -- DPSQL-132 at 1:8: LIST of private rows is not answered
 SELECT STRING_AGG(referrer, ',') FROM visits
@@ -55,19 +55,19 @@ SELECT BIT_XOR(visit_id) FROM visits
 -- DPSQL-132 at 1:8: BIT_XOR of private rows is not answered
 -- # order and limits inside
 SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 10)
--- DPSQL-124 at 1:50: LIMIT cannot stand over rows of people
+-- DPSQL-124 at 1:50: LIMIT is not possible over rows of people
 SELECT COUNT(*) FROM (SELECT * FROM visits ORDER BY duration)
--- DPSQL-124 at 1:30: ORDER BY cannot stand over rows of people
+-- DPSQL-124 at 1:30: ORDER BY is not possible over rows of people
 SELECT AVG(duration) FROM (SELECT * FROM visits ORDER BY visit_id LIMIT 3)
--- DPSQL-124 at 1:35: ORDER BY cannot stand over rows of people
+-- DPSQL-124 at 1:35: ORDER BY is not possible over rows of people
 SELECT COUNT(*) FROM (SELECT * FROM visits OFFSET 5)
--- DPSQL-124 at 1:51: LIMIT cannot stand over rows of people
+-- DPSQL-124 at 1:51: LIMIT is not possible over rows of people
 SELECT COUNT(*) FROM visits WHERE duration > (SELECT duration FROM visits LIMIT 1)
--- DPSQL-124 at 1:81: LIMIT cannot stand over rows of people
+-- DPSQL-124 at 1:81: LIMIT is not possible over rows of people
 SELECT COUNT(*) FROM (SELECT DISTINCT ON (specialty) * FROM visits)
 -- DPSQL-120 at 1:43: dpsql does not answer DISTINCT ON
 WITH t AS (SELECT * FROM visits FETCH FIRST 3 ROWS ONLY) SELECT COUNT(*) FROM t
--- DPSQL-124 at 1:45: LIMIT cannot stand over rows of people
+-- DPSQL-124 at 1:45: LIMIT is not possible over rows of people
 -- # windows over everybody
 SELECT SUM(duration) OVER () FROM visits
 -- DPSQL-123 at 1:8: SUM() OVER (…) runs over rows of different people
@@ -165,14 +165,14 @@ SELECT COUNT(*) FROM (SELECT patient_id, QUANTILE_CONT(duration, score) AS m FRO
 SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((patient_id), ()))
 -- DPSQL-128 at 1:93: some of the grouping sets have the unit among their keys, others have not
 SELECT COUNT(*) FROM (SELECT patient_id, SUM(COUNT(*)) AS n FROM visits GROUP BY patient_id)
--- DPSQL-105 at 1:42: an aggregate stands inside an aggregate
+-- DPSQL-105 at 1:42: an aggregate is inside an aggregate
 -- # subqueries
 SELECT COUNT(*) FROM visits WHERE duration > 5 OR EXISTS (SELECT 1 FROM specialties WHERE name = specialty)
--- DPSQL-121 at 1:66: a subquery test stands where dpsql cannot turn it into a join
+-- DPSQL-121 at 1:66: a subquery test is where dpsql cannot turn it into a join
 SELECT COUNT(*) FROM visits WHERE specialty IN (SELECT name FROM specialties) OR cost > 3
--- DPSQL-121 at 1:35: a subquery test stands where dpsql cannot turn it into a join
+-- DPSQL-121 at 1:35: a subquery test is where dpsql cannot turn it into a join
 SELECT specialty IN (SELECT name FROM specialties) AS known, COUNT(*) FROM visits GROUP BY 1
--- DPSQL-121 at 1:8: a subquery test stands where dpsql cannot turn it into a join
+-- DPSQL-121 at 1:8: a subquery test is where dpsql cannot turn it into a join
 SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.specialty = a.specialty)
 -- DPSQL-114 at 1:74: this joins rows of different people (visits with visits)
 SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM visits b WHERE b.duration > a.duration)
@@ -240,7 +240,7 @@ SELECT COUNT(*) FROM (SELECT SUM(cost) OVER (PARTITION BY patient_id ORDER BY vi
 SELECT COUNT(*) FROM (SELECT COUNT(*) OVER (PARTITION BY patient_id GROUPS 1 PRECEDING) AS s FROM visits) WHERE s > 0
 -- DPSQL-129 at 1:30: this frame of COUNT() OVER (…) is not answered over rows of people
 SELECT f, COUNT(*) FROM (SELECT patient_id, LAST(specialty ORDER BY COUNT(*)) AS f FROM visits GROUP BY patient_id) GROUP BY f
--- DPSQL-105 at 1:45: an aggregate stands inside an aggregate
+-- DPSQL-105 at 1:45: an aggregate is inside an aggregate
 SELECT COUNT(DISTINCT) FROM visits
 -- DPSQL-105 at 1:8: DISTINCT of nothing
 SELECT COUNT(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM visits WHERE COUNT(*) > 100)
@@ -253,20 +253,20 @@ SELECT COUNT(*) FROM visits v LEFT JOIN visits w ON v.patient_id = w.patient_id 
 -- DPSQL-121 at 1:8: a subquery uses a column of the query around it in a way dpsql cannot untangle
 -- # correlated subqueries whose groups would not be public
 SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.specialty = p.city) > 2
--- DPSQL-121 at 1:90: this subquery is tied to "city", which has no public set of values
+-- DPSQL-121 at 1:90: this subquery is connected to "city", which has no public set of values
 SELECT COUNT(*) FROM visits v WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.referrer = v.referrer)
--- DPSQL-121 at 1:97: this subquery is tied to "referrer", which has no public set of values
+-- DPSQL-121 at 1:97: this subquery is connected to "referrer", which has no public set of values
 SELECT COUNT(*) FROM items i WHERE quantity > (SELECT AVG(j.quantity) FROM items j WHERE j.code = i.code)
--- DPSQL-121 at 1:99: this subquery is tied to "code", which has no public set of values
+-- DPSQL-121 at 1:99: this subquery is connected to "code", which has no public set of values
 SELECT t.referrer, (SELECT AVG(cost) FROM visits v WHERE v.referrer = t.referrer) FROM (SELECT referrer, COUNT(*) AS n FROM visits GROUP BY referrer) t
--- DPSQL-121 at 1:71: this subquery is tied to "referrer", which has no public set of values
+-- DPSQL-121 at 1:71: this subquery is connected to "referrer", which has no public set of values
 SELECT COUNT(*) FROM visits v LEFT JOIN specialties s ON v.specialty = s.name WHERE v.cost > (SELECT AVG(cost) FROM visits w WHERE w.referrer = s.head)
--- DPSQL-121 at 1:145: this subquery is tied to "head", which has no public set of values
+-- DPSQL-121 at 1:145: this subquery is connected to "head", which has no public set of values
 -- # windows inside windows
 SELECT a, COUNT(*) FROM (SELECT LAG(specialty) OVER (PARTITION BY patient_id ORDER BY LAG(specialty) OVER (PARTITION BY patient_id ORDER BY visit_id)) AS a FROM visits) GROUP BY a
--- DPSQL-105 at 1:33: a window function stands inside a window function
+-- DPSQL-105 at 1:33: a window function is inside a window function
 SELECT specialty, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY RANK() OVER (ORDER BY specialty)) FROM visits GROUP BY specialty
--- DPSQL-105 at 1:34: a window function stands inside a window function
+-- DPSQL-105 at 1:34: a window function is inside a window function
 SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty HAVING RANK() OVER (ORDER BY specialty) > 1
 -- DPSQL-105 at 1:71: HAVING cannot contain a window function
 -- # nothing but the subquery says where

@@ -120,13 +120,13 @@ def test_the_sample_file() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "what"),
     [
-        ("rows: 649", "clamp_columns: False", 6, "always held within their bounds"),
+        ("rows: 649", "clamp_columns: False", 6, "always clips values to their bounds"),
         ("rows: 649", "clamp_counts: yes", 6, "counts may be negative"),
         ("rows: 649", "max_ids: 3", 6, "row_privacy says that a row is a unit, max_ids that a unit has 3"),
         ("rows: 649", "censor_dims: off", 6, "famsize"),
         ("upper: 25}", "upper: 25, missing_value: 20}", 8, "NULL stays NULL"),
-        ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "sized by bounds"),
-        ("age: {type: int, lower: 15, upper: 25}", "age: {type: int, sensitivity: 3}", 8, "sized by bounds"),
+        ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "on the bounds"),
+        ("age: {type: int, lower: 15, upper: 25}", "age: {type: int, sensitivity: 3}", 8, "on the bounds"),
     ],
 )
 def test_what_has_no_like_here_is_refused_at_its_line(old: str, new: str, line: int, what: str) -> None:

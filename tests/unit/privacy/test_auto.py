@@ -159,7 +159,7 @@ def test_a_limit_is_chosen_printed_and_kept() -> None:
 def test_released_limits_are_free() -> None:
     sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed = '{}') {} FROM t"
     with connected(dataset="released") as connection:
-        with pytest.raises(dpsql.Error, match="no limit on rows was released"):
+        with pytest.raises(dpsql.Error, match="no contribution limit on rows was released"):
             connection.execute(sql.format("released", "COUNT(*)"))
         first = connection.execute(sql.format("auto", "COUNT(*), SUM(x)")).privacy
         again = connection.execute(sql.format("released", "COUNT(*), SUM(x), AVG(x)")).privacy

@@ -64,7 +64,8 @@ def test_without_a_number_of_rows_it_is_a_formula() -> None:
         assert estimate.half_width == pytest.approx(estimate.times_rows / 1000, rel=0.02)
         told = str(connection.explain("SELECT k, AVG(x) AS m FROM t GROUP BY k"))
         assert re.search(
-            r"\nm: 95 % within about ±\d\d\.\d+ / rows, which is ±0\.0\d+ in a group of 1,000 rows \(an example\), wherever",
+            r"\nm: 95 % confidence interval about ±\d\d\.\d+ / rows, which "
+            r"is ±0\.0\d+ in a group of 1,000 rows \(an example\), whatever",
             told,
         )
         assert "OPTIONS(assumed_rows = …)" in told

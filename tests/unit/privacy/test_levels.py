@@ -230,8 +230,8 @@ def test_explain_shows_shares_and_errors(tmp_path: Path) -> None:
         sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='laplace', error='per cell') a, COUNT(*) AS n FROM t"
         text = str(connection.explain(f"{sql} GROUP BY ROLLUP (a)"))
         assert "ε is divided: 1 for count(*) (by a); 0 for count(*) (of all rows)." in text
-        assert "count(*): nothing is drawn here: it is the sum of its parts, 95 % within ±5.18" in text
-        assert "laplace noise of scale 1, 95 % within ±2.99573 once the levels agree" in text
+        assert "count(*): no noise of its own: it is the sum of its parts, 95 % confidence interval ±5.18" in text
+        assert "laplace noise of scale 1, 95 % confidence interval ±2.99573 once the levels agree" in text
         cursor = connection.execute(f"{sql} GROUP BY ROLLUP (a)")
         found = dict(cursor.fetchall())
         assert found[None] == found["p"] + found["q"] + found["r"] and found[None] > 300

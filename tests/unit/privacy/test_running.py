@@ -232,7 +232,7 @@ def test_intervals_as_columns(tmp_path: Path) -> None:
         for _, c, low, high in cursor.fetchall():
             assert c - low == pytest.approx(half) == pytest.approx(high - c)
         told = str(connection.explain(asked))
-        assert f"95 % of these within ±{half:.6g}" in told
+        assert f"95 % confidence interval of each ±{half:.6g}" in told
         assert connection.explain(asked).privacy.intervals["c"] == half
         found = connection.explain(asked.replace("gaussian'", "gaussian', accuracy=(c => 60), epsilon=5"))
         assert found.privacy.intervals["c"] <= 60 and found.privacy.cost.epsilon < 5

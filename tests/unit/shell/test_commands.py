@@ -42,7 +42,7 @@ def test_a_query_is_csv_in_a_pipe_and_its_cost_is_on_stderr(run: Run) -> None:
     assert [row["specialty"] for row in rows] == sorted(row["specialty"] for row in rows)
     assert all(abs(int(row["n"])) >= 0 for row in rows) and len(rows) == 6
     assert "cost ε = 1; left ε = 9" in done.err
-    assert "95 % of the time within: n ±" in done.err
+    assert "95 % confidence intervals: n ±" in done.err
 
 
 def test_quiet_says_nothing(run: Run) -> None:
@@ -322,7 +322,7 @@ def test_the_owners_commands(run: Run, here: Path) -> None:
     released = list(csv.DictReader(io.StringIO(run("releases", HOSPITAL).out)))
     assert [(row["epsilon"], row["state"], row["measured"]) for row in released] == [("1.0", "released", "count(*)")]
     assert run("releases", HOSPITAL, "--analyst", "ana").out.count("\n") == 1
-    assert run("ledger", "verify", HOSPITAL + ".ledger").out.startswith("in order; head ")
+    assert run("ledger", "verify", HOSPITAL + ".ledger").out.startswith("OK; head ")
     exported = json.loads(run("ledger", "export", HOSPITAL).out)
     assert exported["dataset"] == "hospital"
     run("ledger", "export", HOSPITAL, "-o", "export.json")

@@ -106,7 +106,7 @@ def test_plot_draws_values_with_their_intervals() -> None:
     rows = [("a", 100), ("b", 50), ("c", None)]
     text = written("plot", Page(names=("k", "n"), rows=rows, intervals=Intervals({"n": 10.0})))
     first, a, b, c = text.splitlines()
-    assert first == "n (95 % intervals: ±10)"
+    assert first == "n (95 % confidence intervals: ±10)"
     assert a.split() == ["a", a.split()[1], "100"]
     assert a.index("┼") > b.index("┼")
     assert a.index("├") < a.index("┼") < a.index("┤")
