@@ -82,8 +82,8 @@ def test_explain_and_repeats_find_the_same() -> None:
     ("options", "columns", "told"),
     [
         ("accuracy = 0.5", "COUNT(*) AS n FROM t", "n is within ±"),
-        ("accuracy = (m => 1)", "COUNT(*) AS n FROM t", "how near m is cannot be told"),
-        ("accuracy = (a => 1)", "AVG(x) AS a FROM t", "how near a is cannot be told"),
+        ("accuracy = (m => 1)", "COUNT(*) AS n FROM t", "how near m is cannot be"),
+        ("accuracy = (a => 1)", "AVG(x) AS a FROM t", "how near a is cannot be"),
         (
             "accuracy = 200, max_groups_contributed = 'auto'",
             "n, COUNT(DISTINCT u) AS c FROM t GROUP BY n",
