@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dpsql.accounting.account import Amount, Charge, Receipt
-from dpsql.accounting.caps import least_amount
-from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.account import Charge, Receipt
 from dpsql.accounting.loss import ZERO, Cost
 from dpsql.domain.interval import Interval
 from dpsql.engine.scratch_result import ScratchResult
@@ -164,13 +162,13 @@ def choose_limits(session: Session, choice: ReleasePlan, query_id: str | None = 
     if receipt.repeats is not None:
         return with_chosen(choice, [rows.chosen for rows in decode(receipt.repeats)])
     ledger.running(receipt)
-    chosen_limits: dict[int, dict[Chosen, int]] = {}
+    by_stage: dict[int, dict[Chosen, int]] = {}
     rows = [
         ReleasedRows(
             stage=stage.number,
             rows=0,
             columns={},
-            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, chosen_limits),
+            chosen=_limits(session, with_public_keys(stage), plan_sql, vault, by_stage),
         )
         for stage in choice.stages
     ]
@@ -238,13 +236,6 @@ def refusal_now(session: Session, plan: ReleasePlan, plan_sql: PlanSql, *, fresh
         return refused
     charge = charge_of(session, plan, plan_sql, None)
     return refused if earlier_rows(session, charge, fresh=fresh) is None else None
-
-
-def left_of(ledger: Ledger, analyst: str | None) -> Amount:
-    """What a charge must be within: of the dataset's budget (or sub-budget) and of the analyst's own."""
-    balance = ledger.balance(analyst)
-    own = balance.per_analyst.get(analyst or "")
-    return balance.left if own is None else least_amount(balance.left, own.left)
 
 
 def needs_charge(plan: ReleasePlan) -> bool:
@@ -354,9 +345,13 @@ def vault_totals(
 ) -> Exact:
     if isinstance(ready.groups, Listed) and not ready.count and not exact:
         return Exact(())  # no group, nothing to ask
-    own = entropy.salt() if salt is None else salt
+    salt = entropy.salt() if salt is None else salt
     query = statements(
-        ready, vault_relations(session, vault, ready.stage), salt=own, exact=exact, kept=session.keeps_rows(ready.stage)
+        ready,
+        vault_relations(session, vault, ready.stage),
+        salt=salt,
+        exact=exact,
+        kept=session.keeps_rows(ready.stage),
     )
     return vault_run(session, ready.stage, plan_sql, vault, query)
 
@@ -382,12 +377,7 @@ def _run_one(
 
 
 def _finish_settled(
-    session: Session,
-    plan: ReleasePlan,
-    plan_sql: PlanSql,
-    released: tuple[ReleasedRows, ...],
-    *,
-    repeated: bool = False,
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, released: Sequence[ReleasedRows], *, repeated: bool = False
 ) -> Answer:
     """Released rows may say which limits were chosen: what is told of them is told of that plan."""
     run = settled_plan(plan, [rows.chosen for rows in released])
@@ -397,12 +387,7 @@ def _finish_settled(
 
 
 def _finish(
-    session: Session,
-    plan: ReleasePlan,
-    plan_sql: PlanSql,
-    released: tuple[ReleasedRows, ...],
-    *,
-    repeated: bool = False,
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, released: Sequence[ReleasedRows], *, repeated: bool = False
 ) -> Answer:
     """Step 13: the rest of the statement, over the released rows."""
     try:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpsql.accounting import loss
-from dpsql.accounting.account import Account, Amount, Cap, OverBudget
+from dpsql.accounting.account import Account, Amount, Balance, Cap, OverBudget
 from dpsql.accounting.loss import Cost
 
 ZERO = Fraction(0)
@@ -128,6 +128,12 @@ def least_amount(one: Amount, other: Amount) -> Amount:
         rho=_smaller(one.rho, other.rho),
         delta_keys=_smaller(one.delta_keys, other.delta_keys),
     )
+
+
+def left_of(balance: Balance, analyst: str | None) -> Amount:
+    """What a charge must be within: of the dataset's budget (or sub-budget) and of the analyst's own."""
+    of_analyst = balance.per_analyst.get(analyst or "")
+    return balance.left if of_analyst is None else least_amount(balance.left, of_analyst.left)
 
 
 def _largest(account: Account, ceiling: Ceiling, cost: Cost) -> Fraction:

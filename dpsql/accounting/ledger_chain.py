@@ -133,8 +133,8 @@ def charge_scopes(time: int, analyst: str | None, subs: tuple[int, ...]) -> tupl
     """Every total a charge counts in: all time and its month, so that changing the window later never refills."""
     windows = ("all", month(time))
     dataset = tuple(dataset_scope(window) for window in windows)
-    own = () if analyst is None else tuple(analyst_scope(window, analyst) for window in windows)
-    return (*dataset, *own, *(sub_scope(sub) for sub in subs))
+    of_analyst = () if analyst is None else tuple(analyst_scope(window, analyst) for window in windows)
+    return (*dataset, *of_analyst, *(sub_scope(sub) for sub in subs))
 
 
 def add(total: Cost, cost: Cost) -> Cost:

@@ -37,16 +37,16 @@ class Reckoning:
         """Of the innermost sub-budget, else of the dataset; with one analyst's, or all analysts', caps. What is left of a
         sub-budget is never more than what is left of those around it."""
         names = self._analysts(reading) if analyst is None else (analyst,)
-        own = {name: self._balance(self._of_analyst(reading, name, now)) for name in names}
+        balances = {name: self._balance(self._of_analyst(reading, name, now)) for name in names}
         own_first = [self._balance(each) for each in (*self._of_subs(reading), self._of_dataset(reading, now))]
         left = reduce(caps.least_amount, (each.left for each in own_first))
-        return replace(own_first[0], left=left, per_analyst=MappingProxyType(own))
+        return replace(own_first[0], left=left, per_analyst=MappingProxyType(balances))
 
     def _ceilings(self, reading: Reading, analyst: str | None, now: int) -> tuple[Ceiling, ...]:
         single = self.account.per_query
         query = () if single is None else (Ceiling(who="the cap of one query", code=401, cap=single, single=True),)
-        own = () if analyst is None else (self._of_analyst(reading, analyst, now),)
-        return (*query, *self._of_subs(reading), *own, self._of_dataset(reading, now))
+        of_analyst = () if analyst is None else (self._of_analyst(reading, analyst, now),)
+        return (*query, *self._of_subs(reading), *of_analyst, self._of_dataset(reading, now))
 
     def _of_subs(self, reading: Reading) -> tuple[Ceiling, ...]:
         return tuple(

@@ -9,7 +9,7 @@ from dpsql.aggregates.aggregate import Aggregate, plain
 from dpsql.domain.types import ANY, REAL, Kind, Type
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal
-from dpsql.privacy import candidates
+from dpsql.privacy import histograms
 from dpsql.privacy.measuring import MeasurementCollector
 
 
@@ -24,11 +24,11 @@ def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
     arg = call.args[0]
     if len(call.args) == 1:
-        values, counts = candidates.each_value(collector, arg, call.where)
+        values, counts = histograms.each_value(collector, arg, call.where)
         keys: tuple[Expr, ...] = tuple(Literal(value, arg.type) for value in values)
     else:
         edges = _edges(call, collector)
-        counts = candidates.bins(collector, arg, call.where, edges)
+        counts = histograms.bins(collector, arg, call.where, edges)
         keys = tuple(Literal(edge, REAL) for edge in (*map(float, edges), float("inf")))
     listed = (functions.make("list_value", part, at=None) for part in (keys, counts))
     return functions.make("map", tuple(listed), at=None)
@@ -39,7 +39,7 @@ def _edges(call: AggregateCall, collector: MeasurementCollector) -> tuple[Fracti
     if call.args[0].type.kind in (Kind.DATE, Kind.TIMESTAMP):
         raise SqlError("bins are numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
     if isinstance(given, Literal) and isinstance(given.value, int) and not isinstance(given.value, bool):
-        return candidates.equal_bins(collector, call.args[0], given.value)
+        return histograms.equal_bins(collector, call.args[0], given.value)
     edges: list[Fraction] = []
     for item in given.args if isinstance(given, Call) and given.function == "list_value" else (given,):
         value = item.value if isinstance(item, Literal) else None

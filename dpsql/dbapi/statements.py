@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.accounting import balance_table
+from dpsql.accounting.caps import left_of
 from dpsql.accounting.loss import Cost
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import fold
@@ -22,7 +23,7 @@ from dpsql.ir.ids import Ids
 from dpsql.metadata.delta import check_delta
 from dpsql.plan.dialects.literals import identifier, text
 from dpsql.plan.stages import ReleasePlan
-from dpsql.query import Answer, in_text, left_of, refusal_now, run_query, would_charge
+from dpsql.query import Answer, in_text, refusal_now, run_query, would_charge
 from dpsql.report.estimates import estimates
 from dpsql.report.explanation import Explanation, explanation
 from dpsql.report.privacy import amount_report
@@ -111,7 +112,8 @@ def _explained(session: Session, statement: Statement) -> Explanation:
         return explanation(plan, None)
     rows_of = rows_counted(session, session.settings(statement).assumed_rows, promised=True)
     refused = refusal_now(session, plan, plan_sql, fresh=session.fresh(statement))
-    return explanation(plan, amount_report(left_of(session.ledger, session.analyst)), refused, estimates(plan, rows_of))
+    left = amount_report(left_of(session.ledger.balance(session.analyst), session.analyst))
+    return explanation(plan, left, refused, estimates(plan, rows_of))
 
 
 def _explain(session: Session, statement: Statement) -> Answer:

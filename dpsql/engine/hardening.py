@@ -100,8 +100,8 @@ class Hardened(Sealed):
     """An in-memory database with the pins set. `lock` closes the file system and the configuration for good."""
 
     def __init__(self, limits: Limits) -> None:
-        self._own = TemporaryFolder() if limits.temp_directory is None else None
-        folder = _spill_folder(limits.temp_directory) if self._own is None else self._own.path
+        self._own_folder = TemporaryFolder() if limits.temp_directory is None else None
+        folder = _spill_folder(limits.temp_directory) if self._own_folder is None else self._own_folder.path
         # An internal error of one query must not end the database for all later ones.
         self.connection = duckdb.connect(":memory:", config={"disable_database_invalidation": True})
         self._process = os.getpid()
@@ -143,8 +143,8 @@ class Hardened(Sealed):
         if self._process != os.getpid():
             return
         self.connection.close()
-        if self._own is not None:
-            self._own.close()
+        if self._own_folder is not None:
+            self._own_folder.close()
 
     def leave_to_parent(self) -> None:
         """In a forked child: one reference too many, so that not even its end closes the database and removes its files."""

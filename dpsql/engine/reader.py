@@ -98,14 +98,14 @@ class Reader(Sealed):
         item: Callable[[Column], str] = files.item,
     ) -> None:
         """Create the table's two views."""
-        own = [column for column in columns if fold(column.name) != files.ROW_NUMBER]
-        items = [item(column) for column in own]
+        published = [column for column in columns if fold(column.name) != files.ROW_NUMBER]
+        items = [item(column) for column in published]
         execute = self._database.connection.execute
         execute(f"CREATE VIEW {relation(table)} AS SELECT {', '.join(items)} FROM {source}").fetchall()
         numbered = [*items, f"{row_number} AS {quote_identifier(files.ROW_NUMBER)}"]
         target = relation(table, row_number=True)
         execute(f"CREATE VIEW {target} AS SELECT {', '.join(numbered)} FROM {source}").fetchall()
-        self._columns[table] = tuple(files.total(column) for column in own)
+        self._columns[table] = tuple(files.total(column) for column in published)
 
     def _open_parquet(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
         text = files.read_parquet(paths)

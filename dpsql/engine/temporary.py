@@ -157,8 +157,8 @@ def _ours(place: Path) -> Iterator[Path]:
             status = folder.lstat()
         except OSError:
             continue
-        own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-        if stat.S_ISDIR(status.st_mode) and own:
+        same_user = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+        if stat.S_ISDIR(status.st_mode) and same_user:
             yield folder
 
 

@@ -50,8 +50,8 @@ def with_bounds(catalog: Catalog, bounds: Bounds) -> Catalog:
         return catalog
 
     def column(table: str, spec: ColumnSpec) -> ColumnSpec:
-        own = bounds.get((table, spec.name))
-        return spec if own is None else dataclasses.replace(spec, interval=own)
+        interval = bounds.get((table, spec.name))
+        return spec if interval is None else dataclasses.replace(spec, interval=interval)
 
     tables = tuple(
         dataclasses.replace(table, columns=tuple(column(table.name, spec) for spec in table.columns))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dpsql.plan.answers import answers
 from dpsql.plan.measurements import Measurement
-from dpsql.plan.questions import questions
+from dpsql.plan.questions import Questions, questions
 from dpsql.plan.stages import Draw, Noised, NoisyStage
 from dpsql.privacy.error_estimate import Estimating, answered
 from dpsql.privacy.measured import width_of
@@ -54,9 +54,8 @@ def _draws(one: Mapping[str, Any]) -> tuple[Draw, ...]:
     return tuple(Draw(mechanism=by, shift=shift, scale=scale, parts=parts) for by, shift, scale, parts in one["draws"])
 
 
-def released_before(session: Session, stage: NoisyStage) -> Iterator[Released]:
+def released_before(session: Session, asked: Questions | None) -> Iterator[Released]:
     """Releases to the same analyst of a stage's rows, by its keys and with its limits, oldest first."""
-    asked = None if session.ledger is None else questions(stage)
     if session.ledger is None or asked is None:
         return
     for before in session.ledger.answering(asked.of, analyst=session.analyst, metadata=session.metadata):
@@ -79,12 +78,16 @@ def rows_counted(session: Session, assumed: int | None, *, promised: bool) -> Ro
     the catalog promises units."""
 
     known: dict[tuple[int, tuple[Measurement, ...]], Rows | None] = {}
+    earlier: dict[int, tuple[Questions | None, tuple[Released, ...]]] = {}  # by stage, worked out once
 
     def of(stage: NoisyStage, made_of: tuple[Measurement, ...]) -> Rows | None:
         if assumed is not None:
             return rows_assumed(assumed)(stage, made_of)
         if (stage.number, made_of) not in known:
-            counted = _counted(session, stage, made_of)
+            if stage.number not in earlier:
+                asked = questions(stage)
+                earlier[stage.number] = (asked, tuple(released_before(session, asked)))
+            counted = _counted(stage, made_of, *earlier[stage.number])
             known[stage.number, made_of] = counted or (_promised(session, stage) if promised else None)
         return known[stage.number, made_of]
 
@@ -99,16 +102,17 @@ def _promised(session: Session, stage: NoisyStage) -> Rows | None:
     return Rows(units / stage.combinations, f"one of each {unit}, units: {units:,}{share}")
 
 
-def _counted(session: Session, stage: NoisyStage, made_of: Sequence[Measurement]) -> Rows | None:
+def _counted(
+    stage: NoisyStage, made_of: Sequence[Measurement], asked: Questions | None, earlier: Sequence[Released]
+) -> Rows | None:
     """The oldest release that counted them to within less than their number: on average over its groups, less the half-width
     of that average."""
-    asked = questions(stage)
     if asked is None:
         return None
     positions = [j for j, one in enumerate(stage.measurements) if one in made_of]
     whole = [j for j in positions if getattr(stage.measurements[j], "where", None) is None]
     wanted = {asked.rows[j] for j in whole or positions} | ({asked.every} if whole else set())
-    for before in released_before(session, stage):
+    for before in earlier:
         for one in before.measured:
             if one["rows"] is None or one["rows"]["question"] not in wanted:
                 continue
@@ -140,7 +144,7 @@ def _smallest(session: Session, side: Made) -> float | None:
     asked = questions(side.stage)
     if asked is None:
         return None
-    for before in released_before(session, side.stage):
+    for before in released_before(session, asked):
         said = {j: _saying(before, asked.measured[j]) for j in side.noised}
         known = {j: one for j, one in said.items() if one is not None}
         if len(known) == len(said):

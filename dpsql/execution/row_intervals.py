@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -27,7 +28,7 @@ FAR = 10**9  # ids from here on are not the plan's
 MOST_ROWS = 10_000  # of a result whose rows are told apart
 
 
-def interval_report(plan: ReleasePlan, released: tuple[ReleasedRows, ...]) -> Intervals:
+def interval_report(plan: ReleasePlan, released: Sequence[ReleasedRows]) -> Intervals:
     """Privacy.intervals of released rows: of plain measurements at once, of the rest when it is asked for."""
     plain = intervals(plan)
     left_out = unnamed(plan)
@@ -55,7 +56,7 @@ def _together(reckonings: list[Reckoned]) -> Reckoned:
 
 
 def _each(
-    plan: ReleasePlan, sides: list[Node], released: tuple[ReleasedRows, ...], plain: frozenset[str]
+    plan: ReleasePlan, sides: list[Node], released: Sequence[ReleasedRows], plain: frozenset[str]
 ) -> list[Reckoned]:
     with Scratch(threads=1) as scratch:
         return [_reckon(scratch, n, plan, side, released, plain) for n, side in enumerate(sides)]
@@ -66,7 +67,7 @@ def _reckon(
     number: int,
     plan: ReleasePlan,
     final: Node,
-    released: tuple[ReleasedRows, ...],
+    released: Sequence[ReleasedRows],
     plain: frozenset[str],
 ) -> Reckoned:
     """Infinite where an interval is open, or a column has none."""

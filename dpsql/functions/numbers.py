@@ -154,8 +154,9 @@ def operands_fit(call: Call, spans: Spans) -> bool:
     """DuckDB brings decimals to the result's width (and, for + - %, scale) before it computes."""
     if call.type.kind is not Kind.DECIMAL:
         return True
-    own = call.function.endswith("multiply")
+    multiplies = call.function.endswith("multiply")
     whole = 10**call.type.precision
     return all(
-        (range_ or ZERO).size < whole if own else span_in(call, i, spans).size < whole for i, range_ in enumerate(spans)
+        (range_ or ZERO).size < whole if multiplies else span_in(call, i, spans).size < whole
+        for i, range_ in enumerate(spans)
     )

@@ -99,7 +99,7 @@ def _count(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=Interval(interval(0, 0).lower, None), keys=keys)
 
 
-def _found(call: Call, domains: Domains) -> Domain:
+def _place(call: Call, domains: Domains) -> Domain:
     return result(call, domains, interval=Interval(interval(0, 0).lower, None))
 
 
@@ -239,7 +239,7 @@ FUNCTIONS = (
         "STRPOS(x, y), POSITION(y IN x)",
         2,
         _of_texts(BIGINT),
-        _found,
+        _place,
         reach=_not_negative,
     ),
 )

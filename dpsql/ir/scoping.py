@@ -65,6 +65,6 @@ def free_columns(node: Node) -> frozenset[int]:
 def where(node: Node) -> Span | None:
     """Where a relation stands in the text: its own place, else that of its first expression that has one, else its
     inputs'."""
-    own = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
-    places = (own, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
+    here = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
+    places = (here, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
     return next((at for at in places if at is not None), None)

@@ -189,9 +189,9 @@ class Tree:
         """
         measured = np.split(noisy, np.cumsum(self.lengths)[:-1], axis=1)
         z, variance = [measured[0]], [np.ones(self.count)]
-        for own in measured[1:]:
+        for of_level in measured[1:]:
             parts, spread = self._runs(z[-1]), self._runs(variance[-1][np.newaxis])[0]
-            z.append((own * spread + parts) / (spread + 1))
+            z.append((of_level * spread + parts) / (spread + 1))
             variance.append(spread / (spread + 1))
         estimate = z[-1]
         for level in range(self.levels - 2, -1, -1):

@@ -77,16 +77,18 @@ def _check_path(reader: Reader, table: TableSpec, by_name: Tables) -> None:
 
 def _check_pair(reader: Reader, table: TableSpec, mine: str, target: TableSpec, other: str) -> None:
     here, there = table.column(mine), target.column(other)
-    for column, name, owner in ((here, mine, table), (there, other, target)):
-        if column is None and not reader.was_listed(owner.name, name):
-            fix = did_you_mean(name, (column.name for column in owner.columns))
+    for column, name, its_table in ((here, mine, table), (there, other, target)):
+        if column is None and not reader.was_listed(its_table.name, name):
+            fix = did_you_mean(name, (column.name for column in its_table.columns))
             reader.problem(
-                place_of(reader, table), f"the unit path names {quoted(name)}, no column of {quoted(owner.name)}", fix
+                place_of(reader, table),
+                f"the unit path names {quoted(name)}, no column of {quoted(its_table.name)}",
+                fix,
             )
         if column is not None and column.bounds_auto:  # clamped alike, rows of one unit would meet those of another
             what = f"the unit path joins {quoted(name)}, whose bounds are left to the data"
             reader.problem(
-                place_of(reader, owner, name), what, "remove bounds: auto: which rows are whose must be fixed"
+                place_of(reader, its_table, name), what, "remove bounds: auto: which rows are whose must be fixed"
             )
     if here is not None and there is not None and here.type != there.type:
         what = f"the unit path joins {quoted(mine)} ({here.type}) with {quoted(other)} ({there.type})"

@@ -27,7 +27,7 @@ class Reader:
 
     def was_listed(self, table: str, column: str) -> bool:
         """Whether the column was written down; one that could not be read was reported there, and once is enough."""
-        return any(owner == table and fold(name) == fold(column) for owner, name in self.places)
+        return any(read_from == table and fold(name) == fold(column) for read_from, name in self.places)
 
     def problem(self, where: str, what: str, fix: str) -> None:
         self.problems.append(Problem(where, what, fix))

@@ -23,5 +23,7 @@ def runs(stage: Stage, stages: Sequence[Stage]) -> int:
     leaves = max(levels, key=lambda s: len(s.keys))
     assert leaves.level is not None
     kept = [number in stage.level.keys for number in leaves.level.keys]
-    last = max((i for i, own in enumerate(kept) if own), default=0)
-    return math.prod(len(key.values or ()) for key, own in zip(leaves.keys[:last], kept, strict=False) if not own)
+    last = max((i for i, is_kept in enumerate(kept) if is_kept), default=0)
+    return math.prod(
+        len(key.values or ()) for key, is_kept in zip(leaves.keys[:last], kept, strict=False) if not is_kept
+    )

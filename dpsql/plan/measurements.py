@@ -324,9 +324,9 @@ def rewritten(one: Measurement, change: Callable[[Expr], Expr]) -> Measurement:
             needs = tuple(map(change, one.needs))
             return dataclasses.replace(one, piece=piece(one.piece), needs=needs, where=where)
         case UnitTotal():
-            own = piece(one.piece)
-            assert not isinstance(own, Product)
-            return dataclasses.replace(one, piece=own, needs=tuple(map(change, one.needs)), where=where)
+            new_piece = piece(one.piece)
+            assert not isinstance(new_piece, Product)
+            return dataclasses.replace(one, piece=new_piece, needs=tuple(map(change, one.needs)), where=where)
         case RowMoments():
             return dataclasses.replace(one, axis=axis(one.axis), needs=tuple(map(change, one.needs)), where=where)
         case TopGroups():

@@ -50,8 +50,8 @@ def questions(stage: Stage) -> Questions | None:
     of = _digest(group)
 
     def digest(value: object) -> str:
-        own = dataclasses.replace(canonical, numbers=dict(canonical.numbers))
-        return _digest([of, own.of(value)])
+        copy = dataclasses.replace(canonical, numbers=dict(canonical.numbers))
+        return _digest([of, copy.of(value)])
 
     ones = {j: rewritten(one, inner) for j, one in enumerate(stage.measurements)}
     return Questions(

@@ -50,14 +50,12 @@ class AggregateRule(Protocol):
     def measure(self) -> Callable[[AggregateCall, MeasurementCollector], Expr]: ...
 
 
+Rules = Mapping[str, AggregateRule]
+Describe = Callable[[Expr], str]
+
+
 def bound(
-    draft: UnboundedStage,
-    settings: QuerySettings,
-    ids: Ids,
-    *,
-    catalog: Catalog,
-    aggregates: Mapping[str, AggregateRule],
-    describe: Callable[[Expr], str],
+    draft: UnboundedStage, settings: QuerySettings, ids: Ids, *, catalog: Catalog, aggregates: Rules, describe: Describe
 ) -> Stage:
     keys = tuple(
         _key(f, e, draft.domains, describe) for f, e in zip(draft.node.key_fields, draft.node.keys, strict=True)
@@ -83,11 +81,11 @@ def bound(
     finished = _measured(draft, collector, aggregates)
     source = certify(_closed(draft, keys, collector.measurements, ids), catalog)
     by_expr = {expr: f.column() for f, expr in zip(source.node.fields, source.node.exprs, strict=True)}
-    own = tuple(
+    inner_keys = tuple(
         dataclasses.replace(key, field=ids.field(key.field.name, key.field.type), expr=by_expr.get(key.expr, key.expr))
         for key in keys
     )
-    outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, own, strict=True)]
+    outputs = [(key.field, inner.field.column()) for key, inner in zip(keys, inner_keys, strict=True)]
     source, loads = with_read_columns(source, draft.loads, draft.fan_outs)
     measured = tuple(_over_columns(one, by_expr) for one in collector.measurements)
     return Stage(
@@ -95,7 +93,7 @@ def bound(
         source=source,
         loads=loads,
         tables=draft.private.tables,
-        keys=own,
+        keys=inner_keys,
         limit=limit,
         measurements=measured,
         choices=to_choose(limit, measured, collector.candidates, combinations=collector.groups),
@@ -118,13 +116,13 @@ def _chosen_bounds(catalog: Catalog) -> tuple[tuple[str, str, Interval], ...]:
     )
 
 
-def _null_becomes_a_bound(clamp: Call, describe: Callable[[Expr], str]) -> str:
+def _null_becomes_a_bound(clamp: Call, describe: Describe) -> str:
     shown = describe(clamp)
     there = " AND ".join(f"{describe(value)} IS NOT NULL" for value in clamped_values(clamp))
     return f"{shown} makes a bound of NULL, which is counted; CASE WHEN {there} THEN {shown} END keeps it NULL"
 
 
-def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Callable[[Expr], str]) -> Key:
+def _key(field: Field, expr: Expr, domains: Mapping[int, Domain], describe: Describe) -> Key:
     domain = functions.infer(expr, domains)[1]
     if domain.type.kind not in KEY_KINDS and not (domain.type.kind is Kind.REAL and domain.is_integral):
         raise Refused(
@@ -317,9 +315,7 @@ def _labels(key: Key) -> frozenset[int | str]:
     return frozenset(named | ({key.expr.id} if isinstance(key.expr, Column) else set()))
 
 
-def _measured(
-    draft: UnboundedStage, collector: MeasurementCollector, aggregates: Mapping[str, AggregateRule]
-) -> list[tuple[Field, Expr]]:
+def _measured(draft: UnboundedStage, collector: MeasurementCollector, aggregates: Rules) -> list[tuple[Field, Expr]]:
     """Each call's finishing expression; those that can reuse others' measurements ask last."""
     calls = list(zip(draft.node.call_fields, draft.node.calls, strict=True))
     finished: dict[int, Expr] = {}
@@ -335,7 +331,7 @@ def _with_boolean(call: AggregateCall) -> AggregateCall:
     return call
 
 
-def _known(call: AggregateCall, aggregates: Mapping[str, AggregateRule]) -> AggregateRule:
+def _known(call: AggregateCall, aggregates: Rules) -> AggregateRule:
     rule = aggregates.get(call.function)
     if rule is None:
         names = ", ".join(sorted(name.upper() for name in aggregates))

@@ -1,4 +1,4 @@
-"""What an aggregate may ask of candidates: quantiles, ends, most frequent values, histograms."""
+"""What an aggregate may ask of candidates: quantiles, ends, most frequent values; for histograms see histograms.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
-from dpsql.errors import Refused, Span, SqlError
-from dpsql.functions.sets import count_bins
+from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Expr, place
 from dpsql.ir.nodes import Field
 from dpsql.mechanisms.order_statistics import FRACTION_LIMIT
@@ -22,7 +21,7 @@ from dpsql.plan.candidates import (
     Question,
     Rule,
 )
-from dpsql.plan.measurements import Axis, Choice, Histogram
+from dpsql.plan.measurements import Axis, Choice
 from dpsql.privacy import sensitivity
 from dpsql.privacy.measuring import MeasurementCollector
 
@@ -30,7 +29,7 @@ ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
 CELLS = 2**24  # candidates of all public groups together
 FEWEST, UNKNOWN_GROUPS = 2**10, 2**12  # grid points at least; where keys are private
 SPREAD_CELLS, LARGEST_SPREAD = 2**14, 16
-MOST_CHOICES, MOST_BINS = 100, 1000
+MOST_CHOICES = 100
 
 
 def quantile(collector: MeasurementCollector, arg: Expr, where: Expr | None, fraction: Fraction, rule: Rule) -> Expr:
@@ -99,7 +98,7 @@ def extreme(collector: MeasurementCollector, arg: Expr, where: Expr | None, *, g
 
 def most_frequent(collector: MeasurementCollector, arg: Expr, where: Expr | None, count: int) -> tuple[Expr, ...]:
     """The values with the most rows, heaviest first."""
-    values, axis = _listed(collector, arg)
+    values, axis = public_values(collector, arg)
     total = len(values) if values is not None else axis.width + 1 if axis is not None else 0
     if not 1 <= count <= min(total, MOST_CHOICES):
         raise SqlError(
@@ -116,73 +115,9 @@ def most_frequent(collector: MeasurementCollector, arg: Expr, where: Expr | None
     )
 
 
-def each_value(
-    collector: MeasurementCollector, arg: Expr, where: Expr | None
-) -> tuple[tuple[Atom, ...], tuple[Expr, ...]]:
-    """A histogram over every public value: (values, counts)."""
-    values, axis = _listed(collector, arg)
-    if values is None:
-        assert axis is not None
-        shown: tuple[Atom, ...] = tuple(_atom(axis.low + n, axis) for n in range(min(axis.width, MOST_BINS) + 1))
-    else:
-        shown = values
-    if len(shown) > MOST_BINS:
-        raise _too_many_bins(collector, arg)
-    candidates = Candidates(count=len(shown), values=values)
-    part = None if values is None else arg
-    name = f"histogram({collector.describe(arg)})"
-    return shown, _counted(collector, name, candidates, where, axis=axis, part=part, at=place(arg))
-
-
-def bins(
-    collector: MeasurementCollector, arg: Expr, where: Expr | None, edges: tuple[Fraction, ...]
-) -> tuple[Expr, ...]:
-    """Rows up to each edge (and above the one before); then those above the last."""
-    axis = _axis(collector, arg)
-    on_axis = tuple(
-        _among_places(edge.numerator * axis.step.denominator // (edge.denominator * axis.step.numerator), axis)
-        for edge in edges
-    )
-    if not 1 <= len(edges) < MOST_BINS or list(edges) != sorted(set(edges)):
-        raise SqlError(
-            f"bins are 1 to {MOST_BINS - 1} numbers, ascending", code=105, at=place(arg), fix="Write [10, 20, 50]."
-        )
-    count = len(edges) + 1
-    candidates = Candidates(count=count, edges=on_axis)
-    shown = ", ".join(f"{float(edge):g}" for edge in edges)
-    return _counted(
-        collector, f"histogram({collector.describe(arg)}, [{shown}])", candidates, where, axis=axis, at=place(arg)
-    )
-
-
-def _among_places(edge: int, axis: Axis) -> int:
-    """Lemma: places up to it are those up to the edge. Proof: they lie from low to high. (An edge beyond 127 bits is of a
-    type with which DuckDB fails to compare: only the rows above the edge before would be compared with it.)"""
-    return max(axis.low - 1, min(axis.high, edge))
-
-
-def equal_bins(collector: MeasurementCollector, arg: Expr, count: int) -> tuple[Fraction, ...]:
-    """The upper ends of `count` bins of one width over the bounds; all but the last, which takes what is above them."""
-    axis = _axis(collector, arg)
-    low, high = axis.low * axis.step, axis.high * axis.step
-    if not 1 < count <= MOST_BINS or low >= high:
-        raise _too_many_bins(collector, arg)
-    return tuple(low + (high - low) * n / count for n in range(1, count))
-
-
-def _too_many_bins(collector: MeasurementCollector, arg: Expr) -> Refused:
-    return Refused(
-        f"{collector.describe(arg)} has more public values than a histogram has bins",
-        code=131,
-        at=place(arg),
-        why=f"Each bin gets noise of its own; there may be at most {MOST_BINS}.",
-        fix="Name the bins, HISTOGRAM(x, [10, 20, 50]), or how many, HISTOGRAM(x, 20).",
-    )
-
-
 def _ordered(collector: MeasurementCollector, arg: Expr) -> tuple[Axis, Candidates]:
     """Every value of a small domain, else a public grid over the bounds: the fewer, the more groups there are."""
-    axis = _axis(collector, arg)
+    axis = axis_of(collector, arg)
     points = CANDIDATE_LIMIT
     if axis.width >= CANDIDATE_LIMIT:
         points = (
@@ -195,7 +130,7 @@ def _ordered(collector: MeasurementCollector, arg: Expr) -> tuple[Axis, Candidat
     return axis, Candidates(count=count, cell=cell)
 
 
-def _axis(collector: MeasurementCollector, arg: Expr) -> Axis:
+def axis_of(collector: MeasurementCollector, arg: Expr) -> Axis:
     domain = collector.domain(arg)
     if domain.type.kind not in ORDERED:
         raise Refused(
@@ -221,7 +156,7 @@ def _whole(domain: Domain) -> Type:
     return BIGINT if domain.type.kind is Kind.REAL and domain.is_integral else domain.type
 
 
-def _listed(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
+def public_values(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
     """The public values of an expression: its key set, or every value of a small domain (then as an axis)."""
     domain = collector.domain(arg)
     if domain.keys is not None:
@@ -239,7 +174,7 @@ def _listed(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Atom, ...
     if domain.type.kind is Kind.BOOLEAN:
         return None, Axis(arg=arg, step=Fraction(1), low=0, high=1)
     if domain.type.kind in ORDERED and domain.is_integral and domain.interval.is_finite:
-        axis = _axis(collector, arg)
+        axis = axis_of(collector, arg)
         if axis.width < CANDIDATE_LIMIT:
             return None, axis
     raise Refused(
@@ -256,7 +191,7 @@ def _order(value: Atom) -> tuple[bool, str | Fraction]:
     return (True, value) if isinstance(value, str) else (False, Fraction(value or 0))
 
 
-def _atom(on_axis: int, axis: Axis) -> Atom:
+def atom_at(on_axis: int, axis: Axis) -> Atom:
     value = on_axis * axis.step
     if axis.arg.type.kind is Kind.BOOLEAN:
         return bool(on_axis)
@@ -288,44 +223,13 @@ def _chosen(
         part=part,
         where=where,
         answers=answers,
-        because=_because(collector, axis, part),
+        because=because_of(collector, axis, part),
     )
     collector.add(new)
     return tuple(f.column() for f in answers)
 
 
-def _counted(
-    collector: MeasurementCollector,
-    name: str,
-    candidates: Candidates,
-    where: Expr | None,
-    *,
-    axis: Axis | None,
-    part: Expr | None = None,
-    at: Span | None,
-) -> tuple[Expr, ...]:
-    """The counts' columns; those there are, if they were asked for before."""
-    for old in collector.measurements:
-        if isinstance(old, Histogram) and (old.candidates, old.axis, old.part, old.where) == (
-            candidates, axis, part, where
-        ):  # fmt: skip
-            return tuple(f.column() for f in old.answers)
-    count_bins(candidates.count, at)
-    answers = tuple(collector.ids.field("", BIGINT) for _ in range(candidates.count))
-    new = Histogram(
-        name=name + collector.filter(where),
-        candidates=candidates,
-        axis=axis,
-        part=part,
-        where=where,
-        answers=answers,
-        because=_because(collector, axis, part),
-    )
-    collector.add(new)
-    return tuple(f.column() for f in answers)
-
-
-def _because(collector: MeasurementCollector, axis: Axis | None, part: Expr | None) -> str:
+def because_of(collector: MeasurementCollector, axis: Axis | None, part: Expr | None) -> str:
     arg = part if axis is None else axis.arg
     assert arg is not None
     return collector.domain(arg).because

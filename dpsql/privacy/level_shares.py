@@ -61,9 +61,9 @@ def _lattice(kept: Kept, shape: tuple[int, ...]) -> _Lattice:
     spaces = [(s, m) for s, m in spaces if m]
     return _Lattice(
         spaces=tuple(spaces),
-        leaves=tuple(math.prod(shape[a] for a in axes if a not in own) for own in kept),
-        cells=tuple(math.prod(shape[a] for a in own) for own in kept),
-        above=tuple(tuple(i for i, own in enumerate(kept) if s <= own) for s, _ in spaces),
+        leaves=tuple(math.prod(shape[a] for a in axes if a not in keys) for keys in kept),
+        cells=tuple(math.prod(shape[a] for a in keys) for keys in kept),
+        above=tuple(tuple(i for i, keys in enumerate(kept) if s <= keys) for s, _ in spaces),
     )
 
 
@@ -127,11 +127,11 @@ def _candidates(levels: Levels, goal: ErrorGoal) -> list[Shares]:
     before = levels.variances([1 / count] * count)
     candidates: dict[Shares, None] = {}
     for chosen in _starts(levels, per):
-        own = [1 / len(chosen) if i in chosen else 0.0 for i in range(count)]
+        shares = [1 / len(chosen) if i in chosen else 0.0 for i in range(count)]
         prices = list(per)
         for _ in range(ROUNDS if goal == "default" else 1):
-            own = _improved(levels, own, prices, STEPS)
-            made = _whole(own, levels.leaves)
+            shares = _improved(levels, shares, prices, STEPS)
+            made = _whole(shares, levels.leaves)
             candidates[made] = None
             now = levels.variances(made)
             prices = [p * (v / b) ** 2 for p, v, b in zip(prices, now, before, strict=True)]
@@ -156,13 +156,13 @@ def _starts(levels: Levels, per: Sequence[float]) -> list[tuple[int, ...]]:
 
 
 def _price_of(levels: Levels, chosen: tuple[int, ...], per: Sequence[float]) -> float:
-    own = [1 / len(chosen) if i in chosen else 0.0 for i in range(len(levels.kept))]
-    variances = levels.variances(_improved(levels, own, per, FEW_STEPS))
+    shares = [1 / len(chosen) if i in chosen else 0.0 for i in range(len(levels.kept))]
+    variances = levels.variances(_improved(levels, shares, per, FEW_STEPS))
     cells = _lattice(levels.kept, levels.shape).cells
     return math.fsum(p * n * v for p, n, v in zip(per, cells, variances, strict=True))
 
 
-def _improved(levels: Levels, own: Sequence[float], per: Sequence[float], steps: int) -> list[float]:
+def _improved(levels: Levels, shares: Sequence[float], per: Sequence[float], steps: int) -> list[float]:
     """Shares s of a lower price f = Σ per_l·c_l·V_l = Σ_S g_S/λ_S, g_S = m_S·Σ_{l: S ⊆ K_l} per_l·b_l; what has
     nothing keeps nothing.
 
@@ -171,7 +171,7 @@ def _improved(levels: Levels, own: Sequence[float], per: Sequence[float], steps:
     at w' = w. So f(w') ≤ Σ_l w_l²·q_l/w'_l = Σ h_l/s'_l^p, h_l = w_l·s_l^p·q_l, with equality at w' = w; over shares that
     add up to 1 that is least at s'_l ∝ h_l^(1/(p+1)).
     """
-    lattice, now, power = _lattice(levels.kept, levels.shape), list(own), levels.power
+    lattice, now, power = _lattice(levels.kept, levels.shape), list(shares), levels.power
     g = [
         m * sum(per[i] * lattice.leaves[i] for i in above)
         for (_, m), above in zip(lattice.spaces, lattice.above, strict=True)
@@ -190,9 +190,9 @@ def _improved(levels: Levels, own: Sequence[float], per: Sequence[float], steps:
     return now
 
 
-def _whole(own: Sequence[float], leaves: int) -> Shares:
+def _whole(shares: Sequence[float], leaves: int) -> Shares:
     """Multiples of 1/2048 that add up to 1, of the leaves at least one; the largest share takes what rounding leaves."""
-    parts = [max(round(share * PARTS), int(i == leaves)) for i, share in enumerate(own)]
+    parts = [max(round(share * PARTS), int(i == leaves)) for i, share in enumerate(shares)]
     parts[parts.index(max(parts))] += PARTS - sum(parts)
     return tuple(Fraction(n, PARTS) for n in parts)
 

@@ -96,9 +96,9 @@ def with_errors(stages: Sequence[NoisyStage]) -> tuple[NoisyStage, ...]:
                 continue
             draws = [stages[i].noised[j].draw for i in family.at]
             weights = [0.0 if draw.mechanism == "summed" else 1 / _size(draw) for draw in draws]
-            own = weights[family.at.index(family.leaves)]
+            weight = weights[family.at.index(family.leaves)]
             for i, variance in zip(family.at, variances(family.kept, family.shape, weights), strict=True):
-                ratio = Fraction(math.ceil(variance * own * 2**24), 2**24)
+                ratio = Fraction(math.ceil(variance * weight * 2**24), 2**24)
                 each = list(renewed[i].noised)
                 each[j] = dataclasses.replace(_on_grid(each[j], noised), after=After(noised.draws, ratio))
                 renewed[i] = dataclasses.replace(renewed[i], noised=tuple(each))
@@ -109,7 +109,7 @@ def _on_grid(one: Noised, leaves: Noised) -> Noised:
     """What nothing is drawn of has its leaves' noise grid, on which they are added up."""
     if one.draw.mechanism != "summed":
         return one
-    draws = tuple(dataclasses.replace(own, shift=of.shift) for own, of in zip(one.draws, leaves.draws, strict=True))
+    draws = tuple(dataclasses.replace(draw, shift=of.shift) for draw, of in zip(one.draws, leaves.draws, strict=True))
     return dataclasses.replace(one, draws=draws)
 
 

@@ -35,7 +35,7 @@ def _is_of_one_unit(column: str, spec: TableSpec, catalog: Catalog) -> bool:
     target = None if path is None else catalog.table(path.through)
     if path is None or target is None or not _rows_have_one_unit(target, catalog):
         return False
-    return any(fold(own) == fold(column) and _is_unique(theirs, target) for own, theirs in path.on)
+    return any(fold(mine) == fold(column) and _is_unique(theirs, target) for mine, theirs in path.on)
 
 
 def _rows_have_one_unit(spec: TableSpec, catalog: Catalog) -> bool:
@@ -53,16 +53,16 @@ def _is_unique(column: str, spec: TableSpec) -> bool:
 
 
 def _refused(key: Key, name: str, spec: TableSpec, catalog: Catalog) -> Refused:
-    owner = spec
-    while owner.unit_path is not None and (target := catalog.table(owner.unit_path.through)) is not None:
-        owner = target
+    units = spec
+    while units.unit_path is not None and (target := catalog.table(units.unit_path.through)) is not None:
+        units = target
     unit = catalog.unit
     fix = "Group by something coarser."
-    if owner.unit_column is not None:
+    if units.unit_column is not None:
         fix = (
-            f"Group by something coarser. For statistics of such groups, also group by {owner.name}.{owner.unit_column} in "
+            f"Group by something coarser. For statistics of such groups, also group by {units.name}.{units.unit_column} in "
             "a subquery: "
-            f"SELECT AVG(LEAST(n, 9)) FROM (SELECT COUNT(*) AS n FROM … GROUP BY {owner.unit_column}, {key.field.name})."
+            f"SELECT AVG(LEAST(n, 9)) FROM (SELECT COUNT(*) AS n FROM … GROUP BY {units.unit_column}, {key.field.name})."
         )
     return Refused(
         f'no group of "{key.field.name}" can be released',

@@ -48,11 +48,11 @@ def measured_columns(stage: NoisyStage) -> dict[int, Measured]:
     for noised in stage.noised:
         if noised.draw.mechanism not in ("laplace", "gaussian", "none", "summed"):
             continue
-        own = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
+        drawn = noised if noised.after is None else dataclasses.replace(noised, draws=noised.after.draws)
         ratio = Fraction(1) if noised.after is None else noised.after.ratio
-        for answer in answers(own):
+        for answer in answers(drawn):
             count = len(answer.factors)
-            draws = own.draws if len(own.draws) == count else own.draws * count
+            draws = drawn.draws if len(drawn.draws) == count else drawn.draws * count
             along = None if noised.running is None else noised
             measured[answer.real.id] = Measured(answer, draws, along=along, ratio=ratio)
             if answer.whole is not None:
@@ -69,13 +69,13 @@ def noise_width(answer: Answer, draws: tuple[Draw, ...], level: Fraction, ratio:
     Gaussians is one; a mixture of Laplace variables has tails between those of one and of a Gaussian of its variance
     (tests/statistics/test_levels.py), so the wider of both.
     """
-    own = width_of(answer.factors, draws, level)
-    if ratio == 1 or own == 0:
-        return own
+    width = width_of(answer.factors, draws, level)
+    if ratio == 1 or width == 0:
+        return width
     parts = [float(factor * draw.steps) for factor, draw in zip(answer.factors, draws, strict=True)]
     deviation = math.hypot(*parts) * (math.sqrt(2) if draws[0].mechanism == "laplace" else 1)
     normal = Fraction(deviation * NormalDist().inv_cdf((1 + float(level)) / 2))
-    return max(own, normal) * Fraction(math.sqrt(ratio))
+    return max(width, normal) * Fraction(math.sqrt(ratio))
 
 
 def width_of(factors: Sequence[Fraction], draws: Sequence[Draw], level: Fraction) -> Fraction:

@@ -148,8 +148,8 @@ class MeasurementCollector(Axes):
         )
         before = self.released.get(name)
         if before is not None:
-            own = max(1, math.ceil(before / axis.step))
-            return self._asked(dataclasses.replace(new, within=own, because="released before")).answer
+            within = max(1, math.ceil(before / axis.step))
+            return self._asked(dataclasses.replace(new, within=within, because="released before")).answer
         asked = self._asked(new)
         self.candidates[self.measurements.index(asked)] = doublings(smallest, count=OF_VALUES)
         return asked.answer

@@ -41,10 +41,10 @@ def limits_to_ask(stages: Sequence[Stage], drawn: Container[Part]) -> Mapping[in
     asked: set[tuple[int, Chosen]] = set()
     for i, stage in enumerate(stages):
         family = i if stage.level is None else stage.level.family
-        own = tuple(of for of in _limits(i, stage, drawn) if (family, of) not in asked)
-        asked |= {(family, of) for of in own}
-        if own:
-            limits[i] = own
+        new = tuple(of for of in _limits(i, stage, drawn) if (family, of) not in asked)
+        asked |= {(family, of) for of in new}
+        if new:
+            limits[i] = new
     if not limits:
         raise Refused(
             "over_limit counts the units over a contribution limit, and no limit applies here",

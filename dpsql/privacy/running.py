@@ -268,9 +268,9 @@ def rmse(stage: Stage, noised: Noised) -> tuple[float, float]:
     draw, strategy = noised.draw, noised.running.strategy
     of_one, (reach,) = draw.scale / draw.reach, reaches(noised.measurement, "plain", stage.limit, draw.norm)
     within, spread = reaches(noised.measurement, "plain", stage.limit, 1), math.sqrt(2) if draw.norm == 1 else 1.0
-    own = of_one * float(Fraction(within[0], FULL)) * strategy.growth
+    running_error = of_one * float(Fraction(within[0], FULL)) * strategy.growth
     plain = of_one * spread * float(Fraction(reach, FULL)) * math.sqrt((strategy.count + 1) / 2)
-    return own, plain
+    return running_error, plain
 
 
 @dataclass(frozen=True, slots=True)

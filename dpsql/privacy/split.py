@@ -51,16 +51,16 @@ def split(
     parts = list(drawn)
     made = _Lineage(stages, parts).of(final)
     columns = [(f.name, made[f.id]) for f in final.fields]
-    own = {part: Fraction(_shares(stages, part)) for part in parts}
+    part_shares = {part: Fraction(_shares(stages, part)) for part in parts}
     weights = dict.fromkeys(parts, Fraction(0))
     named: dict[Part, list[str]] = {part: [] for part in parts}
     asked = list(_asked(given, columns))
     said, claimed = {name for name, _, _ in asked}, frozenset[Part]().union(*(of for _, of, _ in asked))
     others = ((name, of - claimed, Fraction(1)) for name, of in columns if name not in said)
     for name, of, weight in (*asked, *others):
-        whole = sum((own[part] for part in of), Fraction(0))
+        whole = sum((part_shares[part] for part in of), Fraction(0))
         for part in of:
-            weights[part] += weight * own[part] / whole
+            weights[part] += weight * part_shares[part] / whole
             named[part].append(name)
     weights = {part: weights[part] if named[part] else Fraction(1) for part in parts}
     total = sum(weights.values(), Fraction(0))
@@ -77,8 +77,8 @@ def lineage(stages: Sequence[Stage], parts: Iterable[Part], node: Node) -> Mappi
 
 def equal(stages: tuple[Stage, ...], drawn: Iterable[Part]) -> dict[Part, Fraction]:
     """One share each, or one for each choice that is made after the other."""
-    own = {part: _shares(stages, part) for part in drawn}
-    return {part: Fraction(share, sum(own.values())) for part, share in own.items()}
+    part_shares = {part: _shares(stages, part) for part in drawn}
+    return {part: Fraction(share, sum(part_shares.values())) for part, share in part_shares.items()}
 
 
 def _shares(stages: tuple[Stage, ...], part: Part) -> int:

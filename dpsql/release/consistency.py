@@ -30,16 +30,16 @@ def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
     """
     adjusted = list(released)
-    for own in families(stages):
-        family, leaves = [stages[i] for i in own.at], stages[own.leaves]
+    for related in families(stages):
+        family, leaves = [stages[i] for i in related.at], stages[related.leaves]
         for j, noised in enumerate(leaves.noised):
-            if not is_consistent(stages, own, j):
+            if not is_consistent(stages, related, j):
                 continue
-            parts = [_leaves(leaves, family, [adjusted[i] for i in own.at], j, k) for k in range(len(noised.draws))]
+            parts = [_leaves(leaves, family, [adjusted[i] for i in related.at], j, k) for k in range(len(noised.draws))]
             units = [unit for _, unit in parts]
             cells = _with_whole_counts(noised, [values for values, _ in parts], units)
             for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
-                for i, stage in zip(own.at, family, strict=True):
+                for i, stage in zip(related.at, family, strict=True):
                     column = _level(leaves, stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
                     adjusted[i] = dataclasses.replace(adjusted[i], columns={**adjusted[i].columns, f"m{j}_{k}": column})
     _nothing_is_left(stages)
@@ -48,15 +48,15 @@ def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -
 
 def _nothing_is_left(stages: Sequence[NoisyStage]) -> None:
     """Every level of which nothing was drawn has been summed: a zero in its place would look like an answer."""
-    summed = {(i, j) for own in families(stages) for i in own.at for j in _consistent_in(stages, own)}
+    summed = {(i, j) for family in families(stages) for i in family.at for j in _consistent_in(stages, family)}
     for i, stage in enumerate(stages):
         for j, noised in enumerate(stage.noised):
             if noised.draw.mechanism == "summed" and not stage.is_empty and (i, j) not in summed:
                 raise InternalError("a level of grouping sets has no parts to be the sum of")
 
 
-def _consistent_in(stages: Sequence[NoisyStage], own: Family) -> list[int]:
-    return [j for j in range(len(stages[own.leaves].noised)) if is_consistent(stages, own, j)]
+def _consistent_in(stages: Sequence[NoisyStage], family: Family) -> list[int]:
+    return [j for j in range(len(stages[family.leaves].noised)) if is_consistent(stages, family, j)]
 
 
 def _keys(stage: NoisyStage) -> frozenset[int]:
@@ -117,8 +117,8 @@ def _level(leaves: NoisyStage, stage: NoisyStage, cells: Integers, finer: int) -
     """A level's column: each of its groups the exact sum of its leaves."""
     assert leaves.level is not None
     axes = leaves.level.keys
-    own = frozenset(axes.index(key) for key in _keys(stage))
-    total = cells.sum(axis=tuple(a for a in range(cells.ndim) if a not in own))
+    kept_axes = frozenset(axes.index(key) for key in _keys(stage))
+    total = cells.sum(axis=tuple(a for a in range(cells.ndim) if a not in kept_axes))
     return _own_order(stage, np.asarray(total, dtype=np.int64), axes) * finer
 
 
@@ -130,11 +130,11 @@ def _variance(draw: Draw, unit: int) -> float:
 def _in_axes(stage: NoisyStage, column: Integers, axes: tuple[int, ...], shape: tuple[int, ...]) -> Integers:
     """A level's column as an array with one axis for each key of the leaves, of length 1 where it has not that key."""
     assert stage.level is not None
-    own = stage.level.keys
+    keys = stage.level.keys
     cube = column.reshape(tuple(len(key.values or ()) for key in stage.keys))
-    ordered = [key for key in axes if key in own]
-    cube = cube.transpose([own.index(key) for key in ordered])
-    return cube.reshape(tuple(length if key in own else 1 for key, length in zip(axes, shape, strict=True)))
+    ordered = [key for key in axes if key in keys]
+    cube = cube.transpose([keys.index(key) for key in ordered])
+    return cube.reshape(tuple(length if key in keys else 1 for key, length in zip(axes, shape, strict=True)))
 
 
 def _own_order(stage: NoisyStage, total: Integers, axes: tuple[int, ...]) -> Integers:
@@ -155,14 +155,16 @@ def least_squares(
     on a vector that varies along exactly S it is b_l if level l has all of S, else 0 (its sums vanish). So the parts
     z_S are eigenvectors, with eigenvalues λ_S. For two levels of one hierarchy this is the usual two-pass formula.
     """
-    sizes = [math.prod(length for a, length in enumerate(shape) if a not in own) for own in kept]
+    sizes = [math.prod(length for a, length in enumerate(shape) if a not in kept_axes) for kept_axes in kept]
     spread = np.zeros(shape)
     for level, weight in zip(levels, weights, strict=True):
         spread = spread + weight * level
     estimate = np.zeros(shape)
     for count in range(len(shape) + 1):
         for along in itertools.combinations(range(len(shape)), count):
-            eigenvalue = sum(w * size for w, size, own in zip(weights, sizes, kept, strict=True) if set(along) <= own)
+            eigenvalue = sum(
+                w * size for w, size, kept_axes in zip(weights, sizes, kept, strict=True) if set(along) <= kept_axes
+            )
             estimate = estimate + _part(spread, frozenset(along)) / eigenvalue
     return estimate
 

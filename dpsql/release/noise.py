@@ -205,32 +205,30 @@ def release(exact: Exact, ready: Ready, *, noiseless: bool = False) -> ReleasedR
         return _without_noise(exact, ready)
     stage, every = ready.stage, np.arange(ready.count, dtype=np.int64)
     columns: dict[str, Array] = {}
-    for question, answer in answers_of(exact):
+    for question, weights in answers_of(exact):
         for j in question.answers:
             one = stage.noised[j].measurement
             if isinstance(one, TopGroups):
-                every = _top(_dense(answer, total(j, 0, exact=False), ready.count), one, stage.noised[j].draw)
+                every = _top(_dense(weights, total(j, 0, exact=False), ready.count), one, stage.noised[j].draw)
     for j, noised in enumerate(stage.noised):
-        one = noised.measurement
-        answered = _answer_to(exact, j)
+        one, answer = noised.measurement, _answer_to(exact, j)
         if isinstance(one, TopGroups):
             continue
-        if answered is None:  # nothing moves it, or there is no group
+        if answer is None:  # nothing moves it, or there is no group
             columns |= {name: np.zeros(len(every), dtype=np.int64) for name in column_names(j, noised)}
         elif isinstance(one, Choice):
-            chosen = choose_all(cells(answered), every, one, noised.draw)
+            chosen = choose_all(cells(answer), every, one, noised.draw)
             columns |= dict(zip(noised.columns(j, len(one.answers)), chosen, strict=True))
         elif isinstance(one, Histogram):
-            bins = _bins(answered, every, one)
+            bins = _bins(answer, every, one)
             noisy = add_noise(bins.ravel(), noised.draw).reshape(bins.shape)
             columns |= {name: noisy[:, n] for n, name in enumerate(noised.columns(j, len(one.answers)))}
         elif noised.running is not None:
-            columns[f"m{j}_0"] = released_along(
-                _dense(answered, total(j, 0, exact=False), ready.count), noised, add_noise
-            )
+            totals = _dense(answer, total(j, 0, exact=False), ready.count)
+            columns[f"m{j}_0"] = released_along(totals, noised, add_noise)
         else:
             for i, draw in enumerate(noised.draws):
-                totals = _dense(answered, total(j, i, exact=False), ready.count)[every]
+                totals = _dense(answer, total(j, i, exact=False), ready.count)[every]
                 columns[f"m{j}_{i}"] = add_noise(totals, draw)
     return ReleasedRows(stage=stage.number, columns={**_keys(ready, every), **columns}, rows=len(every))
 

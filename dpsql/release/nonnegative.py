@@ -73,8 +73,8 @@ def _noisy_counts(
 
 def _used(answer: Answer, names: tuple[str, ...]) -> list[tuple[str, int]]:
     unit = math.lcm(1, *(factor.denominator for factor in answer.factors))
-    own = names[answer.first : answer.first + len(answer.factors)]
-    return [(name, int(factor * unit)) for name, factor in zip(own, answer.factors, strict=True) if factor]
+    of_answer = names[answer.first : answer.first + len(answer.factors)]
+    return [(name, int(factor * unit)) for name, factor in zip(of_answer, answer.factors, strict=True) if factor]
 
 
 def _whole(value: int, unit: int) -> int:
@@ -120,12 +120,12 @@ def _parent(one: NonNegative, stage: NoisyStage, stages: Sequence[NoisyStage]) -
     measured = stage.measurements[one.position]
     if stage.level is None or not stage.public_keys or not adds_up(measured):
         return None
-    own, best = set(stage.level.keys), None
+    stage_keys, best = set(stage.level.keys), None
     for other in stages:
         if other.level is None or other.level.family != stage.level.family or not other.public_keys:
             continue
         keys = set(other.level.keys)
-        above = keys < own or (keys == own and other.number < stage.number)
+        above = keys < stage_keys or (keys == stage_keys and other.number < stage.number)
         if above and any(each.position == one.position for each in other.nonnegative):
             best = other if best is None or len(other.keys) >= len(best.keys) else best
     return best

@@ -189,7 +189,7 @@ def _stage(stage: NoisyStage, privacy: Privacy) -> dict[str, Any]:
                 "bounds": m.because,
                 "between": None if m.position is None else _between(stage.measurements[m.position]),
             }
-            for m in _own(stage, privacy)
+            for m in _reports_of(stage, privacy)
         ],
         "threshold": None if selection is None else float(selection.units),
         "threshold_delta": float(sum(each.delta for each in stage.selections)) if stage.selections else None,
@@ -206,7 +206,7 @@ def _proof(stage: NoisyStage, plan: ReleasePlan) -> list[str]:
     return [*lines, f"  {totality(source)}"]
 
 
-def _own(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
+def _reports_of(stage: NoisyStage, privacy: Privacy) -> list[MeasurementReport]:
     return [m for m in privacy.measurements if m.stage == stage.number]
 
 
@@ -241,14 +241,14 @@ def _story(stage: NoisyStage, privacy: Privacy, *, several: bool) -> list[str]:
         lines += [f"  {line}" for line in _selection(stage.selection, stage.selections, privacy.unit)]
     lines += [f"  {_choice_of_limit(choice, stage, privacy.unit)}" for choice in stage.choices]
     over = {over_name(each, stage) for each in stage.over}
-    for m in _own(stage, privacy):
+    for m in _reports_of(stage, privacy):
         if m.position is None and m.name in over:
             lines.append(f"  {m.name}: one {privacy.unit} changes it by at most 1; {_noise(m)}, ε = {m.epsilon:.6g}.")
-    own = [m for m in _own(stage, privacy) if m.position is not None]
-    for m, noised in zip(own, stage.noised, strict=True):
+    reports = [m for m in _reports_of(stage, privacy) if m.position is not None]
+    for m, noised in zip(reports, stage.noised, strict=True):
         lines.append(f"  {_measurement(m, noised, stage, privacy.unit)}")
         lines += [f"  {line}" for line in told_along(noised, stage)]
-    if own and not stage.is_empty:
+    if reports and not stage.is_empty:
         lines.append("  Each ± is about the noise alone. Contribution limits and clipping bounds may add a bias.")
     return lines
 

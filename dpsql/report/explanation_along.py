@@ -14,7 +14,7 @@ def told_along(noised: Noised, stage: NoisyStage) -> list[str]:
     running, one = noised.running, noised.measurement
     if running is None or not isinstance(one, RowTotal | UnitTotal):
         return []
-    step, (own, plain) = float(step_of(one.piece)), rmse(stage, noised)
+    step, (running_error, plain) = float(step_of(one.piece)), rmse(stage, noised)
     names = " and ".join(stage.keys[i].field.name or "a key" for i, _ in running.order)
     match running.strategy:
         case Toeplitz():
@@ -24,5 +24,5 @@ def told_along(noised: Noised, stage: NoisyStage) -> list[str]:
     width = float(width_of_sum(noised, LEVEL)) * step
     return [
         f"Measured for its cumulative sums along {names}, {how}: 95 % confidence interval of each ±{width:.6g}, RMSE "
-        f"{own * step:.6g} (sums of plain groups: {plain * step:.6g})."
+        f"{running_error * step:.6g} (sums of plain groups: {plain * step:.6g})."
     ]

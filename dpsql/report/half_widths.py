@@ -62,8 +62,8 @@ def _width(node: Node, id_: int, measured: Measurements) -> Fraction | None:
         case Sort() | Limit() | Filter():
             return _width(node.input, id_, measured)
         case Window() if measured.windows:
-            own = any(f.id == id_ for f in node.call_fields)
-            if own:
+            is_measured = any(f.id == id_ for f in node.call_fields)
+            if is_measured:
                 return measured.windows[id_].width(measured.level) if id_ in measured.windows else None
             return _width(node.input, id_, measured)
         case Noisy():

@@ -74,9 +74,9 @@ def _ties(catalog: Catalog) -> Iterator[tuple[str, str]]:
     for table in catalog.tables:
         if table.unit_column is not None:
             yield fold(table.name), fold(table.unit_column)
-        for own, other in () if table.unit_path is None else table.unit_path.on:
+        for mine, other in () if table.unit_path is None else table.unit_path.on:
             assert table.unit_path is not None
-            yield fold(table.name), fold(own)
+            yield fold(table.name), fold(mine)
             yield fold(table.unit_path.through), fold(other)
 
 

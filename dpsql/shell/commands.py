@@ -47,8 +47,8 @@ class DefaultGroup(click.Group):
     default = ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if not args or (args[0] not in self.list_commands(ctx) and args[0] not in own):
+        options = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if not args or (args[0] not in self.list_commands(ctx) and args[0] not in options):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

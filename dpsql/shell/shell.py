@@ -89,8 +89,8 @@ class Shell:
     def left(self) -> CostReport:
         """What the next query may cost: the dataset's rest, or the analyst's where that is less."""
         budget = self.connection.budget
-        own = budget.per_analyst.get(self.connection.analyst or "")
-        return budget.left if own is None else smaller(budget.left, own.left)
+        of_analyst = budget.per_analyst.get(self.connection.analyst or "")
+        return budget.left if of_analyst is None else smaller(budget.left, of_analyst.left)
 
     def _confirm(self, sql: str) -> None:
         """A charge above the limit needs a yes; what is free does not."""

@@ -31,8 +31,8 @@ def column_names(items: Sequence[exp.Expr], printed: Printed) -> list[str]:
     """
     names = [_own_name(item) for item in items]
     texts = [_text(item) for item, name in zip(items, names, strict=True) if name is None]
-    found = zip(printed(tuple(texts)), texts, strict=True) if texts else ()
-    made = iter([shown or text.replace("\x00", "") for shown, text in found])
+    pairs = zip(printed(tuple(texts)), texts, strict=True) if texts else ()
+    made = iter([shown or text.replace("\x00", "") for shown, text in pairs])
     return [next(made) if name is None else name for name in names]
 
 

@@ -160,7 +160,7 @@ def _plain(value: object, where: Span) -> ParameterValue:
         value = value.item()
     try:
         if value is None or isinstance(value, _PLAIN):
-            return _own(value)
+            return _as_plain(value)
     except (TypeError, ValueError, ArithmeticError):
         pass
     raise SqlError(
@@ -171,7 +171,7 @@ def _plain(value: object, where: Span) -> ParameterValue:
     )
 
 
-def _own(value: ParameterValue) -> ParameterValue:
+def _as_plain(value: ParameterValue) -> ParameterValue:
     """The value as its plain type, by that type's own methods: what is made of it later, quoting it in SQL among that, must
     not be code that a subclass brings along."""
     match value:

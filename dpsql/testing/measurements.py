@@ -95,17 +95,17 @@ def run(session: Session, stage: NoisyStage, plan_sql: PlanSql, *, salt: int, re
     vault = session.vault()
     named: dict[str, Mapping[Cell, int]] = {}
     groups: frozenset[Group] = frozenset()
-    own = with_public_keys(stage)
+    selected = with_public_keys(stage)
     at_once = together(stage, vault_relations(session, vault, stage))
     if not stage.public_keys:
         votes = vault_run(
             session, stage, plan_sql, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
         )
         named[_round(0)] = _votes(votes)
-        groups, own = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
+        groups, selected = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
         if at_once is not None:
-            return _beside_votes(votes, stage, named, own)
-    ready = own if ready is None else ready
+            return _beside_votes(votes, stage, named, selected)
+    ready = selected if ready is None else ready
     for round_ in range(1, len(stage.selections)):
         asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
         named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
@@ -147,16 +147,16 @@ def _own_choices(stage: NoisyStage) -> tuple[LimitChoice, ...]:
     return tuple(choice for choice in stage.choices if choice.as_in is None)
 
 
-def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell, int]], own: Ready) -> Run:
+def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell, int]], selected: Ready) -> Run:
     """Totals that were answered beside the votes."""
     ((question, columns),) = answers_of(exact)
     totals = {name: column for name, column in columns.items() if name.startswith("m")}
-    own_places = {GROUP.name: np.arange(own.count, dtype=np.int64)}
+    own_places = {GROUP.name: np.arange(selected.count, dtype=np.int64)}
     totals_only = Exact(((question, {**own_places, **totals}),))
     keys = _keys(columns, question)
     for j, name, _, parts in _vectors(stage):
         named[name] = {(keys[g], i): m for ((g,), i), m in _by_place(_measured(totals_only, stage, j, parts))}
-    return Run(Totals(frozenset(keys), named, by_key=True), own, totals_only)
+    return Run(Totals(frozenset(keys), named, by_key=True), selected, totals_only)
 
 
 def _by_place(cells_: Mapping[Cell, int]) -> Iterator[tuple[tuple[tuple[int], int], int]]:
@@ -250,11 +250,11 @@ def wrong_own_keys(stage: NoisyStage, full: Totals, without: Totals, keys: froze
         return f"{len(keys)} keys come and go with the unit"
     for n, selection in enumerate(stage.selections):
         votes = {**without.named[_round(n)], **full.named[_round(n)]}
-        own = [key for key in keys if (key, 0) in votes]  # the others had been released before
-        most = selection.votes[len(own) - 1] + max(0, selection.min_units - 1) * 2**selection.bits if own else 0
-        above = [votes[key, 0] for key in own if votes[key, 0] > most]
+        alone = [key for key in keys if (key, 0) in votes]  # the others had been released before
+        most = selection.votes[len(alone) - 1] + max(0, selection.min_units - 1) * 2**selection.bits if alone else 0
+        above = [votes[key, 0] for key in alone if votes[key, 0] > most]
         if above:
-            return f"a key of the unit alone has {max(above)} votes, with {len(own)} such keys {most} may be"
+            return f"a key of the unit alone has {max(above)} votes, with {len(alone)} such keys {most} may be"
     return ""
 
 

@@ -119,22 +119,24 @@ def _ordered(rows: Sequence[int], seed: int | None) -> Sequence[int]:
 
 def reached(catalog: Catalog, copies: Mapping[str, Copy]) -> Reach:
     """Whose each row is: the least sets that hold every step, found by taking steps until none adds anybody."""
-    units_of: dict[str, list[frozenset[Unit]]] = {t.name: _own(t, copies[t.name], catalog) for t in _private(catalog)}
+    units_of: dict[str, list[frozenset[Unit]]] = {
+        t.name: _whose_rows(t, copies[t.name], catalog) for t in _private(catalog)
+    }
     keys = {t.name: _keys(t, catalog, copies) for t in _private(catalog) if t.unit_path is not None}
     changed = True
     while changed:
         changed = False
-        for name, (through, own, others) in keys.items():
+        for name, (through, mine, others) in keys.items():
             whose: dict[tuple[Any, ...], set[Unit]] = defaultdict(set)
             for other, row in zip(others, units_of[through], strict=True):
                 whose[other] |= row
-            now = [frozenset[Unit](() if None in key else whose.get(key, ())) for key in own]
+            now = [frozenset[Unit](() if None in key else whose.get(key, ())) for key in mine]
             changed = changed or now != units_of[name]
             units_of[name] = now
     return units_of
 
 
-def _own(table: TableSpec, copy: Copy, catalog: Catalog) -> list[frozenset[Unit]]:
+def _whose_rows(table: TableSpec, copy: Copy, catalog: Catalog) -> list[frozenset[Unit]]:
     """Whose the rows are by themselves."""
     if table.row_is_unit:
         return [frozenset[Unit]([at]) for at in range(copy.count)]
@@ -154,9 +156,9 @@ def _keys(table: TableSpec, catalog: Catalog, copies: Mapping[str, Copy]) -> tup
     assert path is not None
     through = catalog.table(path.through)
     assert through is not None
-    own = _values(copies[table.name], [_column(table, mine) for mine, _ in path.on], catalog, table)
+    ours = _values(copies[table.name], [_column(table, mine) for mine, _ in path.on], catalog, table)
     others = _values(copies[through.name], [_column(through, other) for _, other in path.on], catalog, through)
-    return through.name, own, others
+    return through.name, ours, others
 
 
 def _column(table: TableSpec, name: str) -> ColumnSpec:

@@ -696,7 +696,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     # noise and choices
     (
         "noise of half the scale",
-        (("release.discrete_laplace", lambda real: lambda t, n, per: real(t // 2, n, per)),),
+        (("release.noise.discrete_laplace", lambda real: lambda t, n, per: real(t // 2, n, per)),),
         "by_distribution",
     ),
     (
@@ -706,19 +706,19 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ),
     (
         "no noise",
-        (("release.discrete_laplace", lambda real: lambda t, n, per: real(t, n, per) * 0),),
+        (("release.noise.discrete_laplace", lambda real: lambda t, n, per: real(t, n, per) * 0),),
         "by_distribution",
     ),
     (
         "no Gaussian noise",
-        (("release.discrete_gaussian", lambda real: lambda t, n, per: real(t, n, per) * 0),),
+        (("release.noise.discrete_gaussian", lambda real: lambda t, n, per: real(t, n, per) * 0),),
         "by_distribution",
     ),
-    ("ε of choices divided twice", (("release.choose_all", with_epsilon(Fraction(1, 2))),), "by_choices"),
-    ("ε of choices not divided", (("release.choose_all", with_epsilon(Fraction(2))),), "by_choices"),
+    ("ε of choices divided twice", (("release.noise.choose_all", with_epsilon(Fraction(1, 2))),), "by_choices"),
+    ("ε of choices not divided", (("release.noise.choose_all", with_epsilon(Fraction(2))),), "by_choices"),
     (
         "permute-and-flip at the exponential mechanism's price",
-        (("choosing.chooser", constant("permute-and-flip")),),
+        (("release.choices.chooser", constant("permute-and-flip")),),
         "by_choices",
     ),
     ("a fixed salt", (("mechanisms.entropy.salt", constant(7)),), "by_repetition"),
@@ -749,7 +749,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     # the judge, and the charge
     ("a replay that keeps path rows", (("testing.removal.Copies.places", keeps_path_rows),), "by_removal"),
     ("an error swallowed by the judge", (("testing.physical._failure", swallowed),), "by_a_failing_side"),
-    ("the vault runs before the charge", (("statements.run_query", charged_late),), "by_a_failing_vault"),
+    ("the vault runs before the charge", (("dbapi.statements.run_query", charged_late),), "by_a_failing_vault"),
 )
 
 

@@ -34,7 +34,7 @@ def cleaned(
 ) -> str:
     """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types. placed:
     reals that are only put on axes (plan/render/placed.py), as they are stored."""
-    own = {fold(column): column for column in types}
+    actual_names = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
     required: list[str] = []
@@ -45,14 +45,14 @@ def cleaned(
             continue
         declared = spec.column(column)
         assert declared is not None
-        if fold(column) not in own:
+        if fold(column) not in actual_names:
             raise SourceError(
                 f'table {spec.name}: the source has no column "{column}"',
                 code=309,
                 # its names are not listed: a CSV without a header has a person's row for names
                 fix="Correct the metadata or the source; the owner's `dpsql check --source` compares them.",
             )
-        actual = own[fold(column)]
+        actual = actual_names[fold(column)]
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
         raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
         value = f"r{f.id}"

@@ -95,8 +95,8 @@ def _chosen(m: str, type_: Type, one: Choice, exact: bool) -> str:
 
 
 def _used(columns: tuple[str, ...], answer: Answer) -> list[tuple[str, Fraction]]:
-    own = columns[answer.first : answer.first + len(answer.factors)]
-    return [(m, factor) for m, factor in zip(own, answer.factors, strict=True) if factor]
+    of_answer = columns[answer.first : answer.first + len(answer.factors)]
+    return [(m, factor) for m, factor in zip(of_answer, answer.factors, strict=True) if factor]
 
 
 def _real(columns: tuple[str, ...], answer: Answer) -> str:

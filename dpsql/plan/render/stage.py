@@ -106,9 +106,9 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
     ]
     questions: list[Question] = [_groups(printer)] if exact else []
     for norm in (1, 2):
-        own = [(j, n.measurement) for j, n in noised if n.ball == norm]
-        by_rows = [(j, m) for j, m in own if _per_rows(m)]
-        by_units = [(j, m) for j, m in own if _per_groups(m)]
+        in_norm = [(j, n.measurement) for j, n in noised if n.ball == norm]
+        by_rows = [(j, m) for j, m in in_norm if _per_rows(m)]
+        by_units = [(j, m) for j, m in in_norm if _per_groups(m)]
         questions += [_of_rows(printer, by_rows, norm)] if by_rows else []
         questions += [_of_units(printer, by_units, norm)] if by_units else []
     by_values = [(j, n.measurement) for j, n in noised if limited_by(n.measurement) == "values"]
@@ -177,9 +177,9 @@ def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
     if ball is None:
         return _summed(printer, [f"rows AS ({rows_})"], "rows", sums, outs, parts)
     if printer.one_group:  # in one group both norms are one
-        own = (f"{unit_weight(ball, count)} AS {name}" for name, count in weighing.counts.items())
+        unit_weights = (f"{unit_weight(ball, count)} AS {name}" for name, count in weighing.counts.items())
         added = (f"{text} AS {name}" for text, name in sums.inner.items())
-        units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
+        units = f"SELECT {', '.join([*unit_weights, *added])} FROM rows GROUP BY u"
         return _summed(printer, [f"rows AS ({rows_})", f"units AS ({units})"], "units", sums, outs, parts)
     if printer.stage.limit.rows.most == 1:
         return _summed(printer, _each_unit(printer, ball, rows_, ("g",), weighing, parts), "rows", sums, outs, parts)
@@ -198,12 +198,12 @@ def _of_values(printer: Printer, parts: Parts) -> Question:
     sums = Sums(weighing, "of units" if printer.one_group else "of rows")
     totals = {j: _row_totals(printer, j, one, sums) for j, one in parts}
     outs = _outs(printer, parts, totals, sums)
-    own = [f"{unit_weight(values_ball(one), size_of_values(j))} AS e{j}" for j, one in parts]
+    unit_weights = [f"{unit_weight(values_ball(one), size_of_values(j))} AS e{j}" for j, one in parts]
     if printer.one_group:
         added = [f"{text} AS {name}" for text, name in sums.inner.items()]
-        units = f"SELECT {', '.join([*own, *added])} FROM rows GROUP BY u"
+        units = f"SELECT {', '.join([*unit_weights, *added])} FROM rows GROUP BY u"
         return _summed(printer, [f"rows AS ({printer.rows(parts)})", f"units AS ({units})"], "units", sums, outs, parts)
-    weights_ = f"SELECT u, {', '.join(own)} FROM rows GROUP BY u"
+    weights_ = f"SELECT u, {', '.join(unit_weights)} FROM rows GROUP BY u"
     steps = [printer.step("rows", printer.rows(parts)), f"weights AS ({weights_})"]
     return _summed(printer, steps, _weighed("rows"), sums, outs, parts)
 
@@ -442,14 +442,14 @@ def _each_unit(
         f"weights AS ({weights(ball, weighing.counts, 'several', by_group=True, group=keys)})",
     ]
     light, heavy = [f"{FULL} AS {name}" for name in names] + pieces, names + pieces
-    own, none = [], []
+    of_one, none = [], []
     if votes:
         (selection,) = printer.stage.selections
-        own, none = [f"{selection.votes[0]} AS votes", "1 AS units"], ["0 AS votes", "0 AS units"]
+        of_one, none = [f"{selection.votes[0]} AS votes", "1 AS units"], ["0 AS votes", "0 AS units"]
         steps.append(f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM several)")
         steps.append(f"voting AS ({votes_of_pairs(printer.stage, selection.votes, printer.tables)})")
     each = [
-        f"SELECT {', '.join([keys, *own, *light])} FROM units WHERE n = 1",
+        f"SELECT {', '.join([keys, *of_one, *light])} FROM units WHERE n = 1",
         f"SELECT {', '.join([keys, *none, *heavy])} FROM {_weighed('several')}",
     ]
     if votes:

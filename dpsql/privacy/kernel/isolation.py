@@ -264,16 +264,16 @@ def _walked(on: Expr | None, owned: Owned, bare: Unowned, world: World) -> str |
         return None
     met: dict[str, set[Origin]] = {}
     for a, b in _equal_columns(on):
-        for own, other in ((a, b), (b, a)):
-            if own.id in bare.columns and other.id in owned.origins:
-                met.setdefault(bare.columns[own.id], set()).add(owned.origins[other.id])
+        for mine, other in ((a, b), (b, a)):
+            if mine.id in bare.columns and other.id in owned.origins:
+                met.setdefault(bare.columns[mine.id], set()).add(owned.origins[other.id])
     scans = [
-        {o.instance for o in met.get(fold(own), ()) if (o.table, o.column) == (fold(through.name), fold(other))}
-        for own, other in path.on
+        {o.instance for o in met.get(fold(mine), ()) if (o.table, o.column) == (fold(through.name), fold(other))}
+        for mine, other in path.on
     ]
     if not frozenset.intersection(*map(frozenset, scans)):
         return None
-    return " and ".join(f"{bare.spec.name}.{own} = {through.name}.{other}" for own, other in path.on)
+    return " and ".join(f"{bare.spec.name}.{mine} = {through.name}.{other}" for mine, other in path.on)
 
 
 # --- groups, windows, unions ----------------------------------------------------------------------------------------

@@ -27,12 +27,12 @@ READ_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 
 def ties(node: Join, left: Tracked) -> dict[int, Tie]:
     """What the keys of the subquery (by the ids of its columns) are equated with."""
-    own = {f.id for f in node.right.fields}
+    right_ids = {f.id for f in node.right.fields}
     by_column: dict[int, Tie] = {}
     for part in conjuncts(node.on):
         assert isinstance(part, Call) and part.function == "equal"
         key, other = part.args
-        assert isinstance(key, Column) and key.id in own
+        assert isinstance(key, Column) and key.id in right_ids
         by_column[key.id] = Tie(other, left)
     return by_column
 
@@ -68,16 +68,16 @@ def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Track
         tie = context.ties.get(f.id)
         if tie is None:
             continue
-        own = functions.infer(key, domains)[1]
+        domain = functions.infer(key, domains)[1]
         values = _values(tie, context)
-        if values is None and not (_is_public(tie, context) and key_set(own) is not None):
+        if values is None and not (_is_public(tie, context) and key_set(domain) is not None):
             raise _refused(key, tie)
-        if key_set(own) is not None or values is None or not isinstance(key, Column):
+        if key_set(domain) is not None or values is None or not isinstance(key, Column):
             continue
-        kept = tuple(value for value in values if possible(value, own))
+        kept = tuple(value for value in values if possible(value, domain))
         if kept and count * len(kept) <= KEY_LIMIT:
             count *= len(kept)
-            domains[key.id] = own.but(keys=kept, because=_because(tie))
+            domains[key.id] = domain.but(keys=kept, because=_because(tie))
     return dataclasses.replace(input, domains=domains)
 
 
@@ -167,12 +167,12 @@ def _is_public(tie: Tie, context: TrackContext) -> bool:
 
 
 def _refused(key: Expr, tie: Tie) -> Refused:
-    own, other = (expr.name if isinstance(expr, Column) and expr.name else "k" for expr in (key, tie.other))
+    key_name, other = (expr.name if isinstance(expr, Column) and expr.name else "k" for expr in (key, tie.other))
     return Refused(
         f'this subquery is connected to "{other}", which has no public set of values',
         code=121,
         at=place(tie.other) or place(key),
         why="It is answered once for every value of that column, and which values occur reveals something about people.",
         fix="Connect it to a public table's column, to one with `keys:`, or to the unit; or write the groups as a join: "
-        f"… JOIN (SELECT {own}, AVG(x) AS m FROM … GROUP BY {own}) AS t ON t.{own} = {other}.",
+        f"… JOIN (SELECT {key_name}, AVG(x) AS m FROM … GROUP BY {key_name}) AS t ON t.{key_name} = {other}.",
     )

@@ -77,12 +77,12 @@ def _is_public(origin: Origin, context: TrackContext) -> bool:
 
 def _met(public: Tracked, node: Join, on: Expr | None) -> Tracked:
     """The public side, with what a private row must equal to meet one of its rows: the plan limits how many that can be."""
-    own = frozenset(f.id for f in public.node.fields)
+    public_ids = frozenset(f.id for f in public.node.fields)
     keys: list[Expr] = []
     for part in conjuncts(on):
         if isinstance(part, Call) and part.function == "equal":
             for one, other in (part.args, part.args[::-1]):
-                if columns_of(one) and columns_of(one) <= own and not columns_of(other) & own:
+                if columns_of(one) and columns_of(one) <= public_ids and not columns_of(other) & public_ids:
                     keys.append(one)
                     break
     return dataclasses.replace(public, meets=Meets(tuple(keys), _place(node)))
@@ -188,13 +188,13 @@ def _as_path(
         first, second, unit = left.bare, right, right.private
     else:
         return None
-    own = dataclasses.replace(first, private=unit), dataclasses.replace(second, private=unit)
+    sides = dataclasses.replace(first, private=unit), dataclasses.replace(second, private=unit)
     private = _merged(left.private, right.private, unit, unit.same)
     kept = {id_: d for id_, d in domains.items() if id_ in {f.id for f in (*first.node.fields, *second.node.fields)}}
     origins = {**left.origins, **right.origins}
     return Tracked(
         node=dataclasses.replace(node, left=first.node, right=second.node, on=on),
-        inputs=own,
+        inputs=sides,
         domains=kept,
         ranges=together(first.ranges, second.ranges),
         private=private,

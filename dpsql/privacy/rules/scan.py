@@ -132,8 +132,8 @@ def _by_path(
     assert keyed.private is not None
     ids = {fold(c): f for f, c in zip(node.fields, node.columns, strict=True)}
     on: Expr | None = None
-    for (own, _), key in zip(path.on, keyed.node.fields[: len(path.on)], strict=True):
-        equal = functions.make("equal", (ids[fold(own)].column(), key.column()), at=None)
+    for (mine, _), key in zip(path.on, keyed.node.fields[: len(path.on)], strict=True):
+        equal = functions.make("equal", (ids[fold(mine)].column(), key.column()), at=None)
         on = equal if on is None else functions.make("and", (on, equal), at=None)
     own_rows = Tracked(
         node=node, domains=domains, ranges=ranges, private=keyed.private
@@ -175,16 +175,16 @@ def path_keys(through: TableSpec, columns: tuple[str, ...], context: TrackContex
     return Tracked(node=node, inputs=(scan,), domains=domains, ranges=ranges, private=private)
 
 
-def _drop_keys(join: Tracked, own: tuple[Field, ...], context: TrackContext) -> Tracked:
+def _drop_keys(join: Tracked, kept_fields: tuple[Field, ...], context: TrackContext) -> Tracked:
     """The table's own columns under their own ids, and the unit."""
     assert join.private is not None
     unit = context.ids.field("", join.private.unit.type)
-    fields = (*own, unit)
-    domains = {f.id: join.domains[f.id] for f in own}
+    fields = (*kept_fields, unit)
+    domains = {f.id: join.domains[f.id] for f in kept_fields}
     domains[unit.id] = Domain(type=unit.type, nullable=False)
     private = dataclasses.replace(join.private, unit=unit.column(), same=frozenset({unit.id}))
     return Tracked(
-        node=Project(join.node, fields, (*(f.column() for f in own), join.private.unit)),
+        node=Project(join.node, fields, (*(f.column() for f in kept_fields), join.private.unit)),
         inputs=(join,),
         domains=domains,
         ranges=join.ranges,

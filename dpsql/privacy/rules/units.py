@@ -14,7 +14,7 @@ from dpsql.plan.tracked import Origin, Private, Tracked
 def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[int, int]]:
     """(left id, right id) of every plain `column = column` the condition requires, or a NOT IN is about: it writes
     (a = b) IS NOT FALSE, which is a = b where neither is NULL. This says what a condition means, and proves nothing."""
-    own = {f.id for f in left.node.fields}
+    left_ids = {f.id for f in left.node.fields}
     pairs: list[tuple[int, int]] = []
     for part in conjuncts(on):
         if isinstance(part, Call) and part.function == "is_not_false":
@@ -26,9 +26,9 @@ def column_pairs(on: Expr | None, left: Tracked, right: Tracked) -> list[tuple[i
             continue
         a, b = part.args
         if isinstance(a, Column) and isinstance(b, Column):
-            if a.id in own and b.id not in own:
+            if a.id in left_ids and b.id not in left_ids:
                 pairs.append((a.id, b.id))
-            elif b.id in own and a.id not in own:
+            elif b.id in left_ids and a.id not in left_ids:
                 pairs.append((b.id, a.id))
     return pairs
 
@@ -64,20 +64,20 @@ def serves_as_path(on: Expr | None, left: Tracked, right: Tracked, catalog: Cata
     """
     if right.bare is None:
         return False
-    own = {f.id for f in right.bare.node.fields}
-    exact = {(a, b) for a, b in _plain_pairs(on, left) if b in own}
+    right_ids = {f.id for f in right.bare.node.fields}
+    exact = {(a, b) for a, b in _plain_pairs(on, left) if b in right_ids}
     return _walks({(left.origins[a], right.origins[b]) for a, b in exact if _known(a, b, left, right)}, catalog)
 
 
 def _plain_pairs(on: Expr | None, left: Tracked) -> set[tuple[int, int]]:
     """(left id, right id) of every `column = column` that stands in the condition as it is."""
-    own = {f.id for f in left.node.fields}
+    left_ids = {f.id for f in left.node.fields}
     pairs: set[tuple[int, int]] = set()
     for part in conjuncts(on):
         if isinstance(part, Call) and part.function == "equal":
             a, b = part.args
             if isinstance(a, Column) and isinstance(b, Column):
-                pairs.add((a.id, b.id) if a.id in own else (b.id, a.id))
+                pairs.add((a.id, b.id) if a.id in left_ids else (b.id, a.id))
     return pairs
 
 
@@ -135,15 +135,15 @@ def _steps(table: str, catalog: Catalog) -> dict[str, Links]:
         return {}
     through = catalog.table(path.through)
     name = fold(path.through if through is None else through.name)
-    return {name: frozenset(((table, fold(own)), (name, fold(other))) for own, other in path.on)}
+    return {name: frozenset(((table, fold(mine)), (name, fold(other))) for mine, other in path.on)}
 
 
 def _meeting(one: dict[str, Links], other: dict[str, Links]) -> Links | None:
     """Both paths go to the same columns of the same table: then their own columns are to be equal, pair by pair."""
     for name, links in one.items():
-        theirs = {end: own for own, end in other.get(name, ())}
+        theirs = {end: mine for mine, end in other.get(name, ())}
         if {end for _, end in links} == set(theirs):
-            return frozenset((own, theirs[end]) for own, end in links)
+            return frozenset((mine, theirs[end]) for mine, end in links)
     return None
 
 

@@ -23,15 +23,15 @@ def with_implied(leaf: Node, conditions: Iterable[Expr], catalog: Catalog) -> No
     spec = catalog.table(leaf.table) if isinstance(leaf, Scan) else None
     if spec is None or not spec.public:
         return leaf
-    own = frozenset(f.id for f in leaf.fields)
-    for implied in dict.fromkeys(part for condition in conditions for part in _implied(condition, own)):
+    leaf_ids = frozenset(f.id for f in leaf.fields)
+    for implied in dict.fromkeys(part for condition in conditions for part in _implied(condition, leaf_ids)):
         leaf = Filter(leaf, implied)
     return leaf
 
 
-def _implied(condition: Expr, own: frozenset[int]) -> Iterator[Expr]:
+def _implied(condition: Expr, leaf_ids: frozenset[int]) -> Iterator[Expr]:
     parts = list(branches(condition))
-    each = [conjunction([part for part in conjuncts(branch) if _about(part, own)]) for branch in parts]
+    each = [conjunction([part for part in conjuncts(branch) if _about(part, leaf_ids)]) for branch in parts]
     known = [expr for expr in each if expr is not None]
     if len(parts) < 2 or len(known) < len(parts):
         return
@@ -42,9 +42,9 @@ def _implied(condition: Expr, own: frozenset[int]) -> Iterator[Expr]:
     yield whole
 
 
-def _about(part: Expr, own: frozenset[int]) -> bool:
+def _about(part: Expr, leaf_ids: frozenset[int]) -> bool:
     """Whether it is about these columns alone, and answers whatever they hold."""
     read = columns_of(part)
-    if not read or not read <= own or not all(isinstance(one, Column | Literal | Call) for one in walk(part)):
+    if not read or not read <= leaf_ids or not all(isinstance(one, Column | Literal | Call) for one in walk(part)):
         return False
     return functions.totalise(part, {})[0] == part

@@ -92,10 +92,10 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
     refuse_free(node, select, block)
     pairs = [_split_equality(c, have, select, block) for c in outer if not isinstance(c, Semi)]
     value = bind_expr(select.expressions[0], inner)
-    node = join_scalars(node, [value, *(own for own, _ in pairs)], inner)
+    node = join_scalars(node, [value, *(inner_key for inner_key, _ in pairs)], inner)
     node, pairs = _with_columns(node, pairs, context)
     calls = list(dict.fromkeys(part for part in walk(value) if isinstance(part, AggregateCall)))
-    keys = tuple(context.ids.field("", own.type) for own, _ in pairs)
+    keys = tuple(context.ids.field("", inner_key.type) for inner_key, _ in pairs)
     call_fields = tuple(context.ids.field("", call.type) for call in calls)
     by_call = dict(zip(calls, call_fields, strict=True))
 
@@ -111,7 +111,7 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
 
     if not calls or any(call.function == GROUPING for call in calls):
         raise _refuse_shape(select, block)
-    grouped = Aggregate(node, keys, tuple(own for own, _ in pairs), call_fields, tuple(calls))
+    grouped = Aggregate(node, keys, tuple(inner_key for inner_key, _ in pairs), call_fields, tuple(calls))
     on = all_of(
         [functions.make("equal", (k.column(), other), at=None) for k, (_, other) in zip(keys, pairs, strict=True)]
     )
@@ -123,22 +123,24 @@ def _correlated_aggregate(select: exp.Select, block: Block) -> Expr | None:
 def _with_columns(node: Node, pairs: list[tuple[Expr, Expr]], context: Context) -> tuple[Node, list[tuple[Expr, Expr]]]:
     """The rows with each inner side as a column of its own."""
     computed: dict[Expr, Field] = {
-        own: context.ids.field("", own.type) for own, _ in pairs if not isinstance(own, Column)
+        inner_key: context.ids.field("", inner_key.type) for inner_key, _ in pairs if not isinstance(inner_key, Column)
     }
     if not computed:
         return node, pairs
     every = (*(f.column() for f in node.fields), *computed)
     node = Project(node, (*node.fields, *computed.values()), every)
-    at: dict[Expr, Expr] = {own: dataclasses.replace(f.column(), at=place(own)) for own, f in computed.items()}
-    return node, [(at.get(own, own), other) for own, other in pairs]
+    at: dict[Expr, Expr] = {
+        inner_key: dataclasses.replace(f.column(), at=place(inner_key)) for inner_key, f in computed.items()
+    }
+    return node, [(at.get(inner_key, inner_key), other) for inner_key, other in pairs]
 
 
 def _split_equality(condition: Expr, have: set[int], select: exp.Select, block: Block) -> tuple[Expr, Expr]:
     """(inner side, outer side) of a correlated equality."""
     if isinstance(condition, Call) and condition.function == "equal":
-        for own, other in (condition.args, condition.args[::-1]):
-            if columns_of(own) <= have and columns_of(own) and not columns_of(other) & have:
-                return own, other
+        for inner_key, other in (condition.args, condition.args[::-1]):
+            if columns_of(inner_key) <= have and columns_of(inner_key) and not columns_of(other) & have:
+                return inner_key, other
     raise _refuse_shape(select, block)
 
 

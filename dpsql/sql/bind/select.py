@@ -191,10 +191,10 @@ def _ids(expr: Expr) -> set[int]:
 
 def _lift_outer(on: Expr, node: Node, lift: Callable[[Expr], Expr | None]) -> Expr:
     """A correlated scalar's ON, used above GROUP BY: its outer columns become columns of the Aggregate."""
-    own = {f.id for f in node.fields}
+    field_ids = {f.id for f in node.fields}
 
     def change(expr: Expr) -> Expr | None:
-        if isinstance(expr, Column) and expr.id in own:
+        if isinstance(expr, Column) and expr.id in field_ids:
             return expr
         return lift(expr)
 

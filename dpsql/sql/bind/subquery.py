@@ -161,16 +161,16 @@ def _open(select: exp.Select, block: Block) -> tuple[Node, list[Expr], Block]:
     node, scope = bind_from(select, block.context, block.env, block.scope)
     inner = Block(block.context, block.env, scope)
     where = select.args.get("where")
-    own: list[Condition] = []
+    inner_conditions: list[Condition] = []
     correlated: list[Expr] = []
     predicates = [] if where is None else conditions(where.this, inner)
     no_calls([c.on if isinstance(c, Semi) else c for c in predicates], "WHERE")
     for condition in predicates:
         if isinstance(condition, Semi) or columns_of(condition) <= {f.id for f in node.fields} | set(inner.scalars):
-            own.append(condition)
+            inner_conditions.append(condition)
         else:
             correlated.append(condition)
-    node = apply(node, own, inner)
+    node = apply(node, inner_conditions, inner)
     node = join_scalars(node, correlated, inner)
     refuse_free(node, select, block)
     return node, correlated, inner
