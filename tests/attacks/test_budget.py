@@ -477,7 +477,7 @@ def test_one_query_may_not_cost_more_than_the_owner_says(tmp_path: Path, account
                 way()
             assert refused.value.code == "DPSQL-401"
             told = str(refused.value)
-            assert "Asked epsilon 1.6, delta 0; the owner allows one query at most epsilon 1.5, delta 1e-08" in told
+            assert "Requested epsilon 1.6, delta 0; the owner allows one query at most epsilon 1.5, delta 1e-08" in told
             assert "largest epsilon that would pass is 1.5" in told
         with pytest.raises(dpsql.BudgetError, match="delta of at most 1e-08"):
             conn.execute(
