@@ -18,6 +18,7 @@ import pandas as pd
 from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
 from dpsql.execution.vault_sql import vault_relations
+from dpsql.plan.balls import FULL
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.privacy.settling import settled
@@ -46,15 +47,15 @@ def runs(heavy: int) -> list[tuple[int, int]]:
         ready = with_public_keys(stage)
         asked = counting(ready, vault_relations(session, vault, stage))
         above = vault_run(session, stage, plan_sql, vault, asked)
-        choice, totals, found = stage.choices[0], {}, []
+        choice, totals, outcomes = stage.choices[0], {}, []
         for limit in choice.candidates:
             then = dataclasses.replace(ready, stage=settled(stage, [limit]))
             totals[limit] = (vault_totals(session, then, plan_sql, vault, exact=False), then)
         for _ in range(RUNS):
             (limit,) = released_limits(above, ready, {})
             (count,) = release(*totals[limit]).columns["m0_0"].tolist()
-            found.append((limit, count // 2**20))
-    return found
+            outcomes.append((limit, count * totals[limit][1].stage.noised[0].draw.grid // FULL))
+    return outcomes
 
 
 def test_the_whole_query_tells_no_more_than_epsilon() -> None:
