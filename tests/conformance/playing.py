@@ -161,7 +161,7 @@ def _entries(text: str) -> list[str]:
 
 
 def masked(text: str) -> list[str]:
-    """Lines without what noise changes: numbers, the widths that follow from them, and whether some is larger than a number."""
+    """Lines without what noise changes: numbers, the widths that follow, and the note on noise larger than a number."""
     text = re.sub(r"\b[0-9a-f]{64}\b", "0", text)
     kept = (line for line in text.splitlines() if not line.strip().startswith("the noise is larger than"))
     lines = [re.sub(r"-?\d[\d.]*(?:e[+-]?\d+)?", "0", line) for line in kept]
