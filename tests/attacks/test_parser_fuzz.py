@@ -168,7 +168,9 @@ def test_quoted_names_survive(name: str) -> None:
     literal = tree.find(exp.Literal)
     assert literal is not None
     assert literal.this == shown
-    if name.upper() in CALLS:  # DuckDB prints a column of this name bare, and bare it is a call
+    if (
+        name.upper() in CALLS or "\x00" in name
+    ):  # DuckDB prints the one bare, and bare it is a call; allow refuses the other
         return
     item = parse(f"SELECT {shown} + 1 FROM t").tree
     assert item is not None
