@@ -61,7 +61,7 @@ def load_frame(session: Session, name: str, frame: object) -> None:
         columns = tuple(
             (column.name, _NEAREST.get(column.type, _type(column.type))) for column in session.scratch.columns(staging)
         )
-    except BaseException:
+    except BaseException:  # whatever it is: nobody else could drop the user's own frame; raised again
         session.scratch.drop(staging)
         raise
     _keep(session, staging, folded, columns)

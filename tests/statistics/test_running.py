@@ -138,7 +138,7 @@ def test_noise_beyond_all_numbers_changes_no_sign() -> None:
     from dpsql.plan.measurements import Number, One, RowTotal
 
     noised = Noised(
-        measurement=RowTotal(name="n", piece=One(), answer=Number(real=None, whole=None)),  # type: ignore[arg-type]
+        measurement=RowTotal(name="n", piece=One(), answer=Number(real=None, whole=None)),  # type: ignore[arg-type]  # unread
         form="plain",
         draws=(Draw(mechanism="gaussian", shift=60),),
         running=Running(strategy=Toeplitz(4), lengths=(4,), order=((0, (0, 1, 2, 3)),)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import yaml
 
 import dpsql
 from dpsql import query
+from dpsql.execution.planning import Decided, plan_of, read
+from dpsql.session import open_session
 from dpsql.testing.physical import Replayer
 
 DATASETS = itertools.count()
@@ -226,3 +230,21 @@ def test_replayed(tmp_path: Path) -> None:
         lines = replayer.replay(sql, units=lambda everybody: everybody[:6])
         assert not [line for line in lines if not line.holds]
         assert {name for line in lines for name in line.declared} >= {"limit on rows", "count(*)"}
+
+
+@pytest.mark.parametrize("accounting", [None, "zcdp"])
+@pytest.mark.parametrize("columns", ["COUNT(*) AS n FROM t", "k, COUNT(*) AS n FROM t GROUP BY ROLLUP(k)"])
+def test_choice_and_query_are_charged_what_they_draw(tmp_path: Path, columns: str, accounting: str | None) -> None:
+    """Of the choice every draw of a limit, of the query every measurement: added up here, from the draws alone."""
+    with closing(open_session(owned(tmp_path, 4, accounting=accounting), charged=False)) as session:
+        statement = read(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60, epsilon = 4) {columns}")
+        (first,) = plan_of(session, statement).before
+        choices = [c for stage in first.plan.stages for c in stage.choices if c.as_in is None]
+        assert choices and first.plan.cost.epsilon == sum(c.draw.epsilon for c in choices)
+        assert first.plan.cost.rho == sum(c.draw.rho for c in choices)
+        limits = [tuple(4 for _ in stage.choices) for stage in first.plan.stages]
+        plan = plan_of(session, statement, Decided(limits=limits))
+        assert not any(stage.choices for stage in plan.stages)
+        drawn = [noised.draw for stage in plan.stages for noised in stage.noised if noised.draw.mechanism == "laplace"]
+        assert drawn and plan.cost.epsilon >= sum(Fraction(draw.reach) / draw.steps for draw in drawn)
+        assert first.plan.cost.epsilon + plan.cost.epsilon <= 4

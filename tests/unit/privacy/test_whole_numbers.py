@@ -181,7 +181,7 @@ def test_what_is_recorded_is_what_is_drawn() -> None:
         plan = plan_of(
             connection._session, read("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.7) COUNT(*) FROM t")
         )
-    (noise,) = release_record(plan, version=None)["noise"]  # type: ignore[misc]
+    (noise,) = release_record(plan, version=None)["noise"]  # type: ignore[misc]  # a list of dicts
     draw = plan.stages[0].noised[0].draw
     assert noise == {
         "mechanism": "laplace",
@@ -211,6 +211,6 @@ def test_whole_noise_on_several_numbers_is_recorded_as_such(select: str, table: 
     options = "OPTIONS(epsilon=200, delta=1e-6, mechanism='gaussian')"
     with dpsql.connect(catalog(table, "zcdp"), source=SOURCE) as connection:
         plan = plan_of(connection._session, read(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {select}"))
-    (noise,) = release_record(plan, version=None)["noise"]  # type: ignore[misc]
+    (noise,) = release_record(plan, version=None)["noise"]  # type: ignore[misc]  # a list of dicts
     assert noise["parts"] > 1
     assert noise.get("spread", False) is spread
