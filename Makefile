@@ -6,12 +6,13 @@ JOBS ?= 2
 QUICK := -m pytest -n $(JOBS) --dist worksteal -q -m "not slow"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint deep bench samples schema topics clean compiled hooks docs build release lowest newest
+.PHONY: help demo engines quick test lint deep bench samples schema topics clean compiled hooks docs build release lowest newest
 
 help:
 	@echo "make demo    install, generate sample data, answer three queries"
 	@echo "make quick   the tests that are not marked slow: under a minute on two cores"
 	@echo "make test    install with the test packages and run the tests"
+	@echo "make engines  install PostgreSQL and Java, which some tests start (Debian, as root); without them those are skipped"
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts, size caps"
 	@echo "make hooks   run the checks before every commit and push (pre-commit)"
 	@echo "make deep    the tests with many more random cases (hours)"
@@ -33,6 +34,17 @@ quick: $(VENV)/.test
 
 test: $(VENV)/.test
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q $(PYTEST_ARGS)
+
+# What the tests start and is not there yet, as Debian calls it.
+INITDB = $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb) $(shell command -v initdb))
+JAVA = $(shell command -v java)
+SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jre-headless))
+
+engines:
+	@if [ -n "$(SERVERS)" ]; then \
+	  command -v apt-get >/dev/null || { echo "there is no apt-get; install what is called $(SERVERS) on Debian"; exit 1; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(SERVERS); \
+	fi
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check .
@@ -83,7 +95,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,spark]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test

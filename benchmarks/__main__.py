@@ -12,8 +12,8 @@ BY_NAME = ("peers",)  # installs four other libraries, takes an hour and writes 
 
 
 def names() -> list[str]:
-    found = pkgutil.iter_modules(benchmarks.__path__)
-    return sorted(module.name for module in found if not module.name.startswith("_"))
+    modules = pkgutil.iter_modules(benchmarks.__path__)
+    return sorted(module.name for module in modules if not module.name.startswith("_"))
 
 
 def main(argv: list[str]) -> int:

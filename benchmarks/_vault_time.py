@@ -37,15 +37,34 @@ def seconds(work: Callable[[], object]) -> Seconds:
 def vault_time() -> Iterator[list[Seconds]]:
     """The time of each statement that any vault runs inside, in order; loading its temporary tables included."""
     spent: list[Seconds] = []
-    original = Vault.run
+    original = Vault.answer
 
-    def run(vault: Vault, sql: str, **more: Any) -> dict[str, Array]:
+    def answer(vault: Vault, *asked: Any) -> dict[str, Array]:
         answers: list[dict[str, Array]] = []
-        spent.append(seconds(lambda: answers.append(original(vault, sql, **more))))
+        spent.append(seconds(lambda: answers.append(original(vault, *asked))))
         return answers[0]
 
-    with patch.object(Vault, "run", run):
+    with patch.object(Vault, "answer", answer):
         yield spent
+
+
+@contextmanager
+def bytes_fetched() -> Iterator[list[int]]:
+    """The size of the columns that each statement of any vault brings: numbers of eight bytes, texts in UTF-8."""
+    sizes: list[int] = []
+    original = Vault.answer
+
+    def answer(vault: Vault, *asked: Any) -> dict[str, Array]:
+        columns = original(vault, *asked)
+        sizes.append(sum(_size(column) for column in columns.values()))
+        return columns
+
+    with patch.object(Vault, "answer", answer):
+        yield sizes
+
+
+def _size(column: Array) -> int:
+    return sum(len(str(cell).encode()) for cell in column) if column.dtype == object else int(column.nbytes)
 
 
 def in_vault(spent: list[Seconds], work: Callable[[], object]) -> tuple[Seconds, Seconds]:

@@ -32,17 +32,17 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--memory", default=None)
     chosen = parser.parse_args(argv)
     rng = np.random.default_rng(20261118)
-    own = rng.integers(0, chosen.keys, chosen.rows)
-    own[: chosen.rows // 50] = 7  # one popular key
-    names = np.char.add("key", own.astype("U10")).astype(object)
-    frame = {"u": rng.integers(0, chosen.rows // 10, chosen.rows), "k": names, "x": own % 10}
+    held = rng.integers(0, chosen.keys, chosen.rows)
+    held[: chosen.rows // 50] = 7  # one popular key
+    names = np.char.add("key", held.astype("U10")).astype(object)
+    frame = {"u": rng.integers(0, chosen.rows // 10, chosen.rows), "k": names, "x": held % 10}
     released: list[object] = []
     with dpsql.connect(CATALOG, source={"t": frame}, memory_limit=chosen.memory) as connection, vault_time() as spent:
         connection.execute("SELECT COUNT(*) FROM t WHERE x < 0")  # opens the source: the frame is copied
         query = "SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k"
         before = len(spent)
         whole, vault = in_vault(spent, lambda: released.extend(connection.execute(query).fetchall()))
-    print(f"{chosen.rows:,} rows, {np.unique(own).size:,} keys, {len(released):,} released in {whole.wall:.2f} s")
+    print(f"{chosen.rows:,} rows, {np.unique(held).size:,} keys, {len(released):,} released in {whole.wall:.2f} s")
     for number, one in enumerate(spent[before:], start=1):
         print(f"statement {number} of the vault: {one.wall:.2f} s ({one.cpu:.2f} s of processors)")
     print(f"noise and all the rest: {whole.wall - vault.wall:.2f} s")

@@ -64,12 +64,12 @@ def _line(sets: str, option: str, accounting: str, mechanism: str, runs: int) ->
             for row in connection.execute(asked).fetchall():
                 level = tuple(key is not None for key in row[:-1])
                 squares[level].append((float(row[-1]) - float(truth.get(row[:-1], 0))) ** 2)
-    means = {level: math.fsum(found) / len(found) for level, found in squares.items()}
-    per_cell = math.fsum(math.fsum(found) for found in squares.values()) / sum(map(len, squares.values()))
+    means = {level: math.fsum(off) / len(off) for level, off in squares.items()}
+    per_cell = math.fsum(math.fsum(off) for off in squares.values()) / sum(map(len, squares.values()))
     per_level = math.fsum(means.values()) / len(means)
     names = keys.split(", ")
     shown = (
-        f"{'·'.join(n for n, own in zip(names, level, strict=True) if own) or 'all'} {math.sqrt(mean):.1f}"
+        f"{'·'.join(n for n, errors in zip(names, level, strict=True) if errors) or 'all'} {math.sqrt(mean):.1f}"
         for level, mean in sorted(means.items(), reverse=True)
     )
     return f"per cell {math.sqrt(per_cell):6.2f}, per level {math.sqrt(per_level):6.2f}   {', '.join(shown)}"

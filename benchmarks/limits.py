@@ -49,7 +49,7 @@ def shapes(seed: int = 7) -> Iterator[Shape]:
     bimodal[heavy] = rng.poisson(200, int(heavy.sum())) + 1
     giant = rng.poisson(4, 3_000) + 1
     giant[0] = int(giant.sum() * 3 / 7)
-    found = {
+    sizes = {
         "Poisson(4) + 1": rng.poisson(4, many) + 1,
         "Zipf 3": np.minimum(rng.zipf(3, many), CUT),
         "Zipf 2": np.minimum(rng.zipf(2, many), CUT),
@@ -63,7 +63,7 @@ def shapes(seed: int = 7) -> Iterator[Shape]:
         "Poisson(5) + 1": rng.poisson(5, many) + 1,
         "one row each": np.ones(3_000, dtype=np.int64),
     }
-    for name, rows in found.items():
+    for name, rows in sizes.items():
         unit = np.repeat(np.arange(len(rows)), rows)
         if name == "values grow with rows":
             values = 20 * np.log1p(rows[unit]) + rng.normal(0, 10, len(unit))
@@ -142,12 +142,12 @@ def main(argv: list[str], write: Callable[[str], object] = sys.stdout.write) -> 
     questions = [
         (name, of, groups) for groups in (1, 20, 200) for name, of in (("COUNT", counts), ("SUM", sums), ("AVG", means))
     ]
-    found = list(shapes())
+    all_shapes = list(shapes())
     for epsilon in (1.0, 0.1):
         titles = "".join(f"{f'{name} {groups}':>11}" for name, _, groups in questions)
         write(f"{f'ε = {epsilon:g}; groups:':24}{titles}\n")
-        table = [[of(shape, epsilon, groups) for _, of, groups in questions] for shape in found]
-        for shape, line in zip(found, table, strict=True):
+        table = [[of(shape, epsilon, groups) for _, of, groups in questions] for shape in all_shapes]
+        for shape, line in zip(all_shapes, table, strict=True):
             write(f"{shape.name:24}{''.join(f'{value:>11.2f}' for value in line)}\n")
         means_ = [math.exp(float(np.mean(np.log(column)))) for column in zip(*table, strict=True)]
         write(f"{'geometric mean':24}{''.join(f'{value:>11.2f}' for value in means_)}\n\n")

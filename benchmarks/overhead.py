@@ -103,14 +103,14 @@ def main(argv: list[str]) -> None:
 
 def limits(data: Data, turns: int, threads: int) -> None:
     head(f"{data.rows:,} rows, {data.units:,} units, {data.kind}, {threads} threads", "units over limit")
-    found = []
+    rows = []
     for limit in data.limits().values():
         over = share_over(data, limit)
         for case in limit_cases(limit):
             measured = measure(case, data, turns, threads)
-            found.append(measured)
+            rows.append(measured)
             line(f"{over:8.1%} {limit:7}", case, measured)
-    summary(found, f"(at most {MEAN}, worst at most {WORST})")
+    summary(rows, f"(at most {MEAN}, worst at most {WORST})")
 
 
 def limit_cases(limit: int) -> Iterator[Case]:
@@ -124,16 +124,16 @@ def one_row_each(folder: Path, rows: int, turns: int, threads: int, *, rows_are_
     """`rows_per_unit: 1` against the two-level query, or `row_is_unit` against the one-level query."""
     what = "rows that are units (plain: one level)" if rows_are_units else f"rows of {rows:,} units"
     head(f"{rows:,} {what}, {threads} threads", "source")
-    found = []
+    lines = []
     for kind in KINDS:
         data = make(folder, rows, rows, kind)
         for key, private in ((None, False), ("two", False), ("many", False), ("two", True), ("many", True)):
             most = 2.5 if rows_are_units and key is None else 2.0
             case = Case(key=key, private=private, limit=None if rows_are_units else 1, most=most)
             measured = measure(case, data, turns, threads)
-            found.append(measured)
+            lines.append(measured)
             line(kind, case, measured)
-    summary(found, "")
+    summary(lines, "")
 
 
 def head(title: str, first: str) -> None:
@@ -150,8 +150,8 @@ def line(first: str, case: Case, m: Measured) -> None:
     print(f"{first:>16} {case.keys:>24} {times}{'' if m.ratio <= case.most else '  over'}", flush=True)
 
 
-def summary(found: Iterable[Measured], wanted: str) -> None:
-    for name, ratios in (("ratio", [m.ratio for m in found]), ("cpu", [m.cpu for m in found])):
+def summary(measurements: Iterable[Measured], wanted: str) -> None:
+    for name, ratios in (("ratio", [m.ratio for m in measurements]), ("cpu", [m.cpu for m in measurements])):
         print(f"geometric mean of {name} {geometric_mean(ratios):.2f}, worst {max(ratios):.2f} {wanted}".rstrip())
 
 
@@ -238,15 +238,15 @@ def growth(folder: Path, rows: int, units: int, threads: int) -> None:
     print(f"{'keys':>16} {'rows':>12} {'query':>9} {'wall, s':>9} {'cpu, s':>9} {'peak, MB':>9} {'of it query':>11}")
     for key in (None, "few", "many"):
         for who in ("two-level", "dpsql"):
-            found = []
+            lines = []
             for data in sizes:
                 case = Case(key=key, limit=data.limits()["8 %"], most=WORST)
                 one = in_own_process(case, data, who, threads)
-                found.append(one)
+                lines.append(one)
                 times = f"{one.wall:>9.2f} {one.cpu:>9.2f} {one.peak:>9.0f} {one.peak - one.before:>11.0f}"
                 print(f"{case.keys:>16} {data.rows:>12,} {who:>9} {times}", flush=True)
             slopes = [
-                log(b / a) / log(GROWTH) for a, b in ((found[0].wall, found[1].wall), (found[0].cpu, found[1].cpu))
+                log(b / a) / log(GROWTH) for a, b in ((lines[0].wall, lines[1].wall), (lines[0].cpu, lines[1].cpu))
             ]
             print(f"{'':>16} time grows as rows to the power of {slopes[0]:.2f} (cpu {slopes[1]:.2f})")
 

@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> None:
     print(
         f"{'command':28} {'processor ms':>12} {'ratio':>6} {'clock ms':>9}   (least of {RUNS}; ratio to import duckdb)"
     )
-    for name, found in measured.items():
+    for name, seconds in measured.items():
         target = f"   target {TARGETS[name] * 1000:.0f} ms" if name in TARGETS else ""
-        ratio = found.processor / unit
-        print(f"{name:28} {found.processor * 1000:12.0f} {ratio:6.2f} {found.clock * 1000:9.0f}{target}")
+        ratio = seconds.processor / unit
+        print(f"{name:28} {seconds.processor * 1000:12.0f} {ratio:6.2f} {seconds.clock * 1000:9.0f}{target}")

@@ -69,12 +69,12 @@ def tables(con: duckdb.DuckDBPyConnection, rows: int) -> None:
 
 def some_calls(name: str) -> Iterator[Call]:
     """One call for each choice of column types, CALLS at most, spread over what there is."""
-    found: dict[tuple[Type, ...], Call] = {}
+    by_types: dict[tuple[Type, ...], Call] = {}
     for call in every_call(name):
         columns = tuple(arg.type for arg in call.args if isinstance(arg, Column))
         if columns:
-            found.setdefault(columns, call)
-    calls = list(found.values())
+            by_types.setdefault(columns, call)
+    calls = list(by_types.values())
     yield from calls[:: max(1, len(calls) // CALLS)][:CALLS]
 
 

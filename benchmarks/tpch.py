@@ -151,10 +151,10 @@ def _views(engine: duckdb.DuckDBPyConnection, source: dict[str, Path]) -> None:
 def _limits(privacy: Privacy | None) -> str:
     """The limits that were chosen, in rows or in what the values of one customer may add up to."""
     assert privacy is not None
-    found = [limit for limit in privacy.limits if limit.chosen is not None]
+    limits = [limit for limit in privacy.limits if limit.chosen is not None]
     texts = [
         f"{limit.chosen:,.6g}" + ({1: " row"}.get(int(limit.chosen or 0), " rows") if limit.of == "rows" else "")
-        for limit in found
+        for limit in limits
     ]
     return ", ".join(texts) or "declared"
 
@@ -170,11 +170,11 @@ def _keys(keys: list[dict[str, object]]) -> str:
 
 def _off(exact: Rows, noisy: Rows, keys: tuple[int, ...]) -> tuple[str, str]:
     """The median relative error of the values that came out, and the share of the rows that did not."""
-    found = {tuple(row[i] for i in keys): row for row in noisy}
+    by_key = {tuple(row[i] for i in keys): row for row in noisy}
     errors: list[float] = []
     missing = 0
     for row in exact:
-        other = found.get(tuple(row[i] for i in keys))
+        other = by_key.get(tuple(row[i] for i in keys))
         missing += other is None
         for i, value in enumerate(row):
             if other is None or i in keys or not isinstance(value, int | float | Decimal):
@@ -203,17 +203,19 @@ def table(lines: list[Line], scale: str) -> str:
     answered = sum(line.answered.startswith("yes") for line in lines)
     head = f"""# TPC-H: which of its 22 queries are answered
 
-The unit is the customer: customers and orders are private, line items are found through their orders, the rest is public.
-Written by `python -m benchmarks tpch {scale} --write` on data of scale factor {scale}, ε = 1 and δ = 1e-7 for each query,
-with the metadata of `tests/conformance/tpch/tpch.yaml`; how many rows of one customer count, and how much their values may
-add up to, is left to the data (`max_rows_contributed = 'auto'`), for a part of ε. {answered} of 22 are answered; with limits
-that do not bite these and query 3 equal DuckDB in exact mode (a test says so).
+The privacy unit is the customer: customers and orders are private, line items belong to the customers of their
+orders, and the other tables are public. `python -m benchmarks tpch {scale} --write` writes this page. It uses data of
+scale factor {scale}, the metadata of `tests/conformance/tpch/tpch.yaml`, and ε = 1 and δ = 1e-7 for each query. The
+data choose how many rows of one customer count, and how much their values may add up to (`max_rows_contributed =
+'auto'`), for a part of ε. {answered} of 22 queries are answered. With limits that are large enough, these and query 3
+equal DuckDB in exact mode; a test checks that.
 
 *limits* are those that were chosen: rows of one customer, or what the values of one customer may add up to.
 
-*error* is the median, over the numbers that came out, of the distance from the true answer relative to it: noise, and what
-the limits leave out. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT. *time* is a
-multiple of plain DuckDB's over the same Parquet files, and in seconds, on a busy machine with two cores.
+*error* is the relative distance from the true answer, as the median over the released numbers; it includes the noise
+and what the limits leave out. *withheld* rows have private keys too rare to show, or noise moved them out of a LIMIT.
+*time* is given as a multiple of plain DuckDB's time over the same Parquet files, and in seconds, on a busy machine
+with two cores.
 
 | query | answered | limits | keys | error | withheld | time |
 |--:|---|---|---|--:|--:|--:|

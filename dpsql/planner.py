@@ -12,23 +12,26 @@ from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
 from dpsql.errors import Error
 from dpsql.functions.function import unchecked
-from dpsql.functions.sets import counted
+from dpsql.functions.sets import Answer, counted, no_answer
 from dpsql.ir.expr import Call, Column, Expr, rewrite
 from dpsql.ir.ids import Ids
-from dpsql.ir.nodes import Node, constant_rows
+from dpsql.ir.nodes import Node, PublicText, constant_rows
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
-from dpsql.plan.dialects import scratch as dialect
+from dpsql.plan.dialects.engines import dialect_of
+from dpsql.plan.dialects.scratch import SCRATCH
+from dpsql.plan.portable import refuse_unsupported
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
-from dpsql.privacy.calibrate import Accounting
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.levels import with_errors
 from dpsql.privacy.measure import measure
 from dpsql.privacy.nonnegative import with_nonnegative
+from dpsql.privacy.parts import Accounting
 from dpsql.privacy.rules.context import Size, TrackContext
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
+from dpsql.privacy.text_intervals import with_intervals_of_parts
 from dpsql.privacy.top_k import with_top_k
 from dpsql.privacy.track import track_statement
 from dpsql.sql.bind import UserTables, bind
@@ -42,13 +45,15 @@ FEW = 100  # units·ε: with fewer the data cannot choose well (privacy/auto.py)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerInput:
-    """What the planner may know besides the statement: the catalog, how expressions are printed, the user's tables, and
-    values of public columns."""
+    """What the planner may know besides the statement: the catalog, how expressions are printed, the user's tables, values
+    of public columns and of expressions over them, and the name of the engine that private tables are on."""
 
     catalog: Catalog
     printed: Printed
     user_tables: UserTables = field(default_factory=dict)
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
+    key_values: Answer = no_answer
+    engine: str = "duckdb"
     size_limit: int = SIZE_LIMIT
 
 
@@ -59,12 +64,24 @@ def plan(statement: Statement, given: PlannerInput, settings: QuerySettings) -> 
         statement, given.catalog, aggregates=BY_NAME, user_tables=given.user_tables, ids=ids, printed=given.printed
     )
     try:
-        with counted():
+        with counted(given.key_values):
             return _planned(tree, given, settings, ids, _limit(statement, tree, given, settings))
     except Error as error:
         if error.at is None:
             error.at = where(tree)
         raise
+
+
+def can_release(statement: Statement, given: PlannerInput) -> bool:
+    """Whether the query is made of releases, and shows nobody's rows; an error says why not."""
+    ids = Ids()
+    tree = bind(
+        statement, given.catalog, aggregates=BY_NAME, user_tables=given.user_tables, ids=ids, printed=given.printed
+    )
+    with counted(given.key_values):
+        context = TrackContext(catalog=given.catalog, ids=ids, keys_of=given.keys_of, size=Size(given.size_limit))
+        drafts, _ = cut(track_statement(tree, context), ids)
+    return bool(drafts)
 
 
 def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
@@ -78,6 +95,7 @@ def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids,
         bounded = with_top_k(bounded, final)
     way: Accounting = "zcdp" if given.catalog.accounting == "zcdp" else "approx"
     stages, cost, split = measure(bounded, final, settings, way)
+    refuse_unsupported(stages, dialect_of(given.engine))
     stages = tuple(_with_notes(stage, given.catalog, settings) for stage in stages)
     if settings.nonnegative and not settings.exact:
         stages = with_nonnegative(stages, ids)
@@ -107,10 +125,13 @@ def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) ->
     )
 
 
-def _wider(narrow: ReleasePlan, level: Fraction, ids: Ids) -> ReleasePlan:
-    widened = with_intervals(narrow.stages, narrow.final, level, ids)
+def _wider(narrow: ReleasePlan, confidence: Fraction, ids: Ids) -> ReleasePlan:
+    if isinstance(narrow.final, PublicText):
+        widened = with_intervals_of_parts(narrow.stages, narrow.final, confidence, ids)
+    else:
+        widened = with_intervals(narrow.stages, narrow.final, confidence, ids)
     return dataclasses.replace(
-        narrow, stages=widened.stages, final=widened.final, ends=widened.ends, level=level, narrow=narrow
+        narrow, stages=widened.stages, final=widened.final, ends=widened.ends, confidence=confidence, narrow=narrow
     )
 
 
@@ -124,7 +145,7 @@ def settled_plan(plan: ReleasePlan, chosen: Sequence[tuple[int, ...]]) -> Releas
         for stage, limits in zip(narrow.stages, chosen, strict=True)
     )
     made = dataclasses.replace(narrow, stages=with_errors(stages))
-    return made if plan.level is None else _wider(made, plan.level, Ids(FAR))
+    return made if plan.confidence is None else _wider(made, plan.confidence, Ids(FAR))
 
 
 def _limit(statement: Statement, tree: Node, given: PlannerInput, settings: QuerySettings) -> int:
@@ -141,14 +162,14 @@ def describe(expr: Expr) -> str:
         return one.name or "…"
 
     def plainly(part: Expr) -> Expr | None:
-        """A function by its own name, not the form of it that cannot fail."""
+        """A function under its own name, not that of its form that cannot fail."""
         if isinstance(part, Call) and part.function == "canonical":
             return rewrite(part.args[0], plainly)
         if not isinstance(part, Call) or unchecked(part.function) == part.function:
             return None
         return rewrite(dataclasses.replace(part, function=unchecked(part.function)), plainly)
 
-    return dialect.render(rewrite(expr, plainly), column)
+    return SCRATCH.render(rewrite(expr, plainly), column)
 
 
 def _recorded(settings: QuerySettings) -> dict[str, Atom]:

@@ -7,13 +7,14 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.cases.reading import Case
+    from tests.engines.postgres import Server
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -28,9 +29,11 @@ settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update writes files: run it in one process, without -n")
-    # Started in the background of a script, a process ignores SIGINT, and Python then installs no handler for Ctrl-C.
+    # Started in the background of a script, a process ignores SIGINT and SIGQUIT, and so do those that it starts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if config.getoption("--full-tracebacks"):
         from dpsql.dbapi import boundary
 
@@ -42,16 +45,38 @@ def golden(pytestconfig: pytest.Config) -> Iterator[Callable[[Case, str], None]]
     """golden(case, found): what was found is the case's outcome; with --update it is written into its file instead."""
     from tests.cases import reading
 
-    found: dict[Case, str] = {}
+    outcomes: dict[Case, str] = {}
 
     def check(case: Case, outcome: str) -> None:
         if pytestconfig.getoption("--update") and case.at is not None:
-            found[case] = outcome
+            outcomes[case] = outcome
         else:
             assert outcome == case.outcome, f"{case}; after a look: pytest --update"
 
     yield check
-    reading.write(found)
+    reading.write(outcomes)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server. Without one the test is skipped, but in CI, where it fails."""
+    from tests.engines import postgres as server
+
+    if server.binaries() is None and os.environ.get("CI") != "true":
+        pytest.skip(server.MISSING)
+    with server.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session. Without PySpark and Java the test is skipped, but in CI, where it fails."""
+    from tests.engines import spark as engine
+
+    if not engine.available() and os.environ.get("CI") != "true":
+        pytest.skip(engine.MISSING)
+    with engine.running() as session:
+        yield session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -87,6 +112,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    from tests.engines import postgres as server
+    from tests.engines import spark as engine
+
+    if server.binaries() is None:
+        terminalreporter.write_line(f"the tests on PostgreSQL were skipped; {server.MISSING}")
+    if not engine.available():
+        terminalreporter.write_line(f"the tests on Spark were skipped; {engine.MISSING}")
     limit = config.getoption("--slow-after")
     slow = [(name, seconds) for name, seconds in _SECONDS.most_common() if seconds > limit]
     if slow:

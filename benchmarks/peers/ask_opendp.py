@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmarks.peers.child import LEVEL, Answer, Task, serve
 
-NO_VARIANCE = "no variance in its Polars, and no powers of which one could be made"
+NO_VARIANCE = "its Polars has no variance, and no powers to build one from"
 
 
 def query(task: Task, *, delta: float | None = None) -> Any:
@@ -69,7 +69,7 @@ def accuracy(task: Task) -> Mapping[str, Callable[[], Answer] | str]:
         "median": scalar(amount(task).median(candidates)),
         "public keys": by_key(counts().with_keys(keys)),
         "private keys": by_key(counts(task.delta)),
-        "keys alone": "it releases private keys with a count alone: the table before this one",
+        "keys alone": "it releases private keys only together with a count: see the table before this one",
     }
 
 

@@ -85,9 +85,9 @@ def speed(task: Task) -> Generator[str, None, int]:
     yield "open"
     answers = aggregate(task, rows_of(task.file), [Metrics.COUNT, Metrics.SUM], None, by_key=True)
     yield "plan"
-    found = sum(1 for _ in answers)
+    groups = sum(1 for _ in answers)
     yield "run"
-    return found
+    return groups
 
 
 if __name__ == "__main__":

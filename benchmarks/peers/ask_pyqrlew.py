@@ -59,7 +59,7 @@ def accuracy(task: Task) -> Mapping[str, Callable[[], Answer] | str]:
     """Each run asks the rewritten SQL again: its noise is the database's RANDOM()."""
     private, public = connect(task, public=False), connect(task, public=True)
     secret, known = dataset(task, public=False), dataset(task, public=True)
-    too_many = f"of more than {MOST_KEYS} public values it makes private keys"
+    too_many = f"it turns more than {MOST_KEYS} public values into private keys"
 
     def scalar(what: str) -> Callable[[], Answer]:
         sql = rewritten(task, secret, f"SELECT {what} AS n FROM orders")

@@ -17,10 +17,10 @@ COLOURS = ("#1b4f9c", "#6fa8dc", "#c0392b", "#e08e0b", "#7d5ba6", "#4a8f4a")
 
 
 def main(numbers: str, folder: str) -> None:
-    found = json.loads(Path(numbers).read_text(encoding="utf-8"))
+    results = json.loads(Path(numbers).read_text(encoding="utf-8"))
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "dpsql", "font.family": "sans-serif", "font.size": 9})
-    _errors(found["accuracy"], Path(folder) / "accuracy.svg")
-    _seconds(found["speed"], Path(folder) / "speed.svg")
+    _errors(results["accuracy"], Path(folder) / "accuracy.svg")
+    _seconds(results["speed"], Path(folder) / "speed.svg")
 
 
 def _programs(lines: list[dict[str, Any]]) -> list[str]:
@@ -32,15 +32,15 @@ def _errors(lines: list[dict[str, Any]], file: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 1.4))
     programs = _programs(lines)
     rmse = {(line["program"], line["question"]): line["rmse"] for line in lines if "rmse" in line}
-    found = {(line["program"], line["question"]): line["found"] for line in lines if "found" in line}
+    errors = {(line["program"], line["question"]): line["found"] for line in lines if "found" in line}
     for at, (program, colour) in enumerate(zip(programs, COLOURS, strict=True)):
         shift = (at - 2.5) * 0.14
         with_it = [q for q in SHOWN if (program, q) in rmse]
         heights = [rmse[program, q] / rmse[programs[0], q] for q in with_it]
         left.bar([SHOWN.index(q) + shift for q in with_it], heights, 0.13, color=colour, label=program)
-        keys = [q for q in ("private keys", "keys alone") if (program, q) in found]
+        keys = [q for q in ("private keys", "keys alone") if (program, q) in errors]
         places = [("private keys", "keys alone").index(q) + shift for q in keys]
-        right.bar(places, [found[program, q] for q in keys], 0.13, color=colour)
+        right.bar(places, [errors[program, q] for q in keys], 0.13, color=colour)
     left.set_yscale("log")
     left.set_ylim(top=100)  # room for the legend
     left.axhline(1, color="black", linewidth=0.6)
@@ -62,9 +62,9 @@ def _seconds(lines: list[dict[str, Any]], file: Path) -> None:
     )
     for panel, (what, belongs) in zip(panels, ways, strict=True):
         for program, colour in zip(_programs(lines), COLOURS, strict=True):
-            own = [one for one in lines if one["program"] == program and belongs(one) and "cpu" in one]
-            own.sort(key=lambda one: one[what])
-            at, seconds = [one[what] for one in own], [one["cpu"] for one in own]
+            of_program = [one for one in lines if one["program"] == program and belongs(one) and "cpu" in one]
+            of_program.sort(key=lambda one: one[what])
+            at, seconds = [one[what] for one in of_program], [one["cpu"] for one in of_program]
             panel.plot(at, seconds, "o-", color=colour, label=program, markersize=3)
         panel.set_xscale("log")
         panel.set_yscale("log")

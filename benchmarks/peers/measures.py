@@ -49,8 +49,8 @@ def measured(line: Mapping[str, Any], truth: Truth) -> dict[str, Any]:
         return dict(line)
     question = str(line["question"])
     runs = [_errors(value, question, truth) for value in line["answers"]]
-    found = np.array([sum(true > 0) for _, true in runs], dtype=np.float64)
-    keys = {"found": float(found.mean()), "found_error": _standard_error(found), "of": len(truth.counts)}
+    keys_found = np.array([sum(true > 0) for _, true in runs], dtype=np.float64)
+    keys = {"found": float(keys_found.mean()), "found_error": _standard_error(keys_found), "of": len(truth.counts)}
     if question == "keys alone":
         return {"question": question, "runs": len(runs), **keys}
     squares = np.array([float(np.mean(errors**2)) for errors, _ in runs])

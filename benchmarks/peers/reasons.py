@@ -7,23 +7,23 @@ from __future__ import annotations
 
 FREE, CAPPED = OURS = ("dpsql, nothing declared", "dpsql, same cap")
 REMARKS = {
-    ("median", "opendp (Polars)"): "chooses among given candidates: here 5,001",
-    ("public keys", "smartnoise-sql"): "shows the keys that occur; here all do",
+    ("median", "opendp (Polars)"): "chooses among given candidates, here 5,001",
+    ("public keys", "smartnoise-sql"): "shows the keys that occur; here all of them do",
     ("private keys", "smartnoise-sql"): "half of ε counts units, for the choice of keys",
     (
         "private keys",
         "pipeline-dp",
-    ): "private keys with a cap on the rows in all are a TypeError; at most 10 keys of 10 rows each",
-    ("average", "pyqrlew"): "by its own account two Gaussians of noise multiplier 5.3: together ε = 1.14",
-    ("variance", "pyqrlew"): "by its own account three Gaussians of noise multiplier 5.3: together ε = 1.42",
+    ): "private keys with a cap on all rows raise a TypeError; so at most 10 keys of 10 rows each",
+    ("average", "pyqrlew"): "it reports two Gaussians of noise multiplier 5.3: together ε = 1.14",
+    ("variance", "pyqrlew"): "it reports three Gaussians of noise multiplier 5.3: together ε = 1.42",
 }
-TOLD = "it was told the cap, and dpsql paid a part of ε to choose one; told the same, dpsql is as near or nearer"
+TOLD = "it knows the cap, and dpsql spends a part of ε to choose one; with the same cap, dpsql is at least as accurate"
 ONE_COUNT = (
-    "all of ε goes into one count of each key, shown where it is above 164; dpsql first votes on keys, with about half of ε:"
-    " it finds half as many keys again, rarer ones, and has the other half for the counts"
+    "all of ε goes into one count of each key, shown if it is above 164; dpsql first votes on keys, with about half of ε:"
+    " it finds half as many keys again, rarer ones, and has the other half of ε for the counts"
 )
 PASSES = (
-    "Polars works on rows in memory (2.6 times as much of it), and its 2 s of planning show less and less; dpsql reads"
+    "Polars works on rows in memory (it uses 2.6 times as much), and its 2 s of planning matter less and less; dpsql reads"
     " the file in five statements (votes on keys, two choices, count, sum), with a cap in two"
 )
 ACCURACY: dict[tuple[str, str, str], str] = {

@@ -86,12 +86,12 @@ def main(argv: list[str]) -> None:
         chosen.runs, chosen.turns = 3, 1
     if not chosen.tables:
         programs = [one for one in PROGRAMS if chosen.only is None or one.name in chosen.only]
-        found = numbers(programs, chosen.runs, chosen.seconds, chosen.turns, QUICK if chosen.quick else SIZES)
+        measured = numbers(programs, chosen.runs, chosen.seconds, chosen.turns, QUICK if chosen.quick else SIZES)
         if chosen.quick or chosen.only:
-            print(written(found, strict=False))
+            print(written(measured, strict=False))
             return
         NUMBERS.parent.mkdir(exist_ok=True)
-        NUMBERS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        NUMBERS.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     RESULTS.write_text(written(json.loads(NUMBERS.read_text(encoding="utf-8"))), encoding="utf-8")
     draw = [str(python_with(HERE / "requirements" / "opendp.txt", "peers-opendp")), "-m", "benchmarks.peers.draw"]
     subprocess.run([*draw, str(NUMBERS), str(NUMBERS.parent)], check=True, cwd=ROOT)
@@ -180,20 +180,20 @@ def asked(program: Program, task: Task, truth: Truth) -> Iterator[dict[str, Any]
 
 def timed(programs: list[Program], size: Size, file: Path, warm: Path, turns: int) -> Iterator[dict[str, Any]]:
     """Each turn all programs, each in a new process; those that took a minute only once."""
-    found: dict[str, list[Speed]] = {program.name: [] for program in programs}
+    speeds: dict[str, list[Speed]] = {program.name: [] for program in programs}
     failed: dict[str, str] = {}
     for _ in range(turns):
         for program in programs:
-            if program.name in failed or sum(one.wall for one in found[program.name]) > 60:
+            if program.name in failed or sum(one.wall for one in speeds[program.name]) > 60:
                 continue
             task = _task(program, file, size.rows, size.groups, HIGH, runs=1, seconds=0)
             try:
                 (line,) = child(program, replace(task, warm=str(warm)), SECONDS)
-                found[program.name].append(Speed.of(line))
+                speeds[program.name].append(Speed.of(line))
             except Cannot as reason:
                 failed[program.name] = str(reason)
     for program in programs:
-        said = {"cannot": failed[program.name]} if program.name in failed else spent(found[program.name])
+        said = {"cannot": failed[program.name]} if program.name in failed else spent(speeds[program.name])
         yield {"program": program.name, **asdict(size), **said}
 
 

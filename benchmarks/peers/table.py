@@ -1,4 +1,4 @@
-"""RESULTS.md from the numbers of a run. Where another program is better there must be a reason, or nothing is written."""
+"""RESULTS.md from the numbers of a run. If another program is better, there must be a reason, or nothing is written."""
 
 from __future__ import annotations
 
@@ -22,35 +22,38 @@ DASH = "–"
 SURE = 3  # standard errors: with two, one in forty equal rows would be called better
 HEAD = """# dpsql and others, in one run
 
-Written by `python -m benchmarks peers` from `results/peers.json`, measured on {date} in {minutes} minutes.
-{machine}; shared with other work, so ratios and processor time say more than the clock.
+`python -m benchmarks peers` writes this page from `results/peers.json`, measured on {date} in {minutes} minutes.
+The machine: {machine}. It also did other work, so ratios and processor time are more reliable than the clock.
 Versions: {versions}.
-All that is pinned: `peers/requirements/`. What pyqrlew writes is run by DuckDB, as dpsql's own statements are.
+`peers/requirements/` pins all of them. DuckDB runs the SQL that pyqrlew writes, as it runs dpsql's own statements.
 
-Each question is asked alone, ε = {epsilon:g}, δ = {delta:g}, and bounds of amounts are declared. Of a person at most {cap}
-rows count, for the others and for “{capped}”: without a cap they refuse or take a default of their own.
-“{free}” is dpsql as it comes: the data choose how many rows count, for a part of ε.
-The data have a seed ({seed}), noise has none. Where another program is more accurate or faster than either form of dpsql,
-the row says why; without a reason this file is not written. “Chance”: by less than three standard errors, or not with every
-turn. –: cannot (the row says why), or does not say.
+Each question is asked alone, with ε = {epsilon:g} and δ = {delta:g}, and bounds of amounts are declared. At most
+{cap} rows of a person count, for the others and for “{capped}”: without a cap they refuse or use a default of their
+own. “{free}” is dpsql with its defaults: the data choose how many rows count, for a part of ε. The data have a seed
+({seed}); noise has none. If another program is more accurate or faster than either form of dpsql, the row explains
+why; this file is not written unless every such row has a reason. “Chance” means that the difference is below three
+standard errors, or that not every turn was faster. – means that a program cannot do this (the row explains why), or
+does not report it.
 """
 ABOUT_ACCURACY = """## Accuracy
 
 25,000 orders of 5,000 people (1 to 14 each), 200 Zipf categories, amounts of mean 50 in [0, 500]: the data of
-`python -m benchmarks accuracy`. {runs} runs of each, fewer of what takes more than {seconds:g} s; ± is one standard error.
-*holds*: how often a 95 % interval has the truth in it, where a program gives one. Intervals are about noise alone; the cap
-leaves out 61 rows, which biases a COUNT, and what dpsql chooses leaves out a little, too.
-Errors of private keys are those of the keys that came out: who finds only the frequent ones has small relative errors.
+`python -m benchmarks accuracy`. Each question has {runs} runs, or fewer if they take more than {seconds:g} s; ± is
+one standard error. *holds* is how often a 95 % confidence interval contains the truth, if a program gives one. Intervals are
+about noise alone. The cap leaves out 61 rows, which biases a COUNT; the limit that dpsql chooses leaves out a few
+rows, too. Errors of private keys are those of the released keys: a program that finds only frequent keys has small
+relative errors.
 
 ![RMSE of each question](results/accuracy.svg)
 """
 ABOUT_SPEED = """## Speed
 
-`SELECT category, COUNT(*), SUM(amount) … GROUP BY category` over private keys, from a Parquet file to rows in Python, each
-turn in a process of its own. Seconds are the median (least–most of the turns) of all that a program does, but for
-starting, importing and what is only done once (a small table is asked first). Of the processor seconds, *opening* is making
-the connection, or loading the file where a program does that, and *planning* all until the query can be run; dpsql and
-smartnoise-sql plan once more when they run it, which counts, too. Ended after {time_limit} s or above {memory_limit:,} MB.
+The query is `SELECT category, COUNT(*), SUM(amount) … GROUP BY category` over private keys, from a Parquet file to rows in
+Python; each turn has its own process. Seconds are the median (least–most of the turns) of everything that a program does,
+except starting, importing and what is done only once (a small table is queried first). The processor seconds include
+*opening*, which is making the connection or loading the file, and *planning*, which is everything until the query can
+run; dpsql and smartnoise-sql plan once more when they run it, which also counts. Runs end after {time_limit} s or above
+{memory_limit:,} MB.
 
 ![processor seconds](results/speed.svg)
 """
@@ -62,20 +65,24 @@ class Unexplained(Exception):
     """Rows in which another program is better, and nothing says why."""
 
 
-def written(found: Mapping[str, Any], *, strict: bool = True) -> str:
+def written(numbers: Mapping[str, Any], *, strict: bool = True) -> str:
     """The whole file. strict: raise Unexplained where a better row has no reason; else it says that it has none."""
     missing: list[str] = []
-    settings = found["settings"]
-    parts = [_head(found), _accuracy(found["accuracy"], settings, missing), _speed(found["speed"], settings, missing)]
+    settings = numbers["settings"]
+    parts = [
+        _head(numbers),
+        _accuracy(numbers["accuracy"], settings, missing),
+        _speed(numbers["speed"], settings, missing),
+    ]
     if missing and strict:
-        raise Unexplained("better than dpsql, and reasons.py says not why: " + "; ".join(missing))
+        raise Unexplained("better than dpsql, and reasons.py does not say why: " + "; ".join(missing))
     return "\n".join(parts)
 
 
-def _head(found: Mapping[str, Any]) -> str:
-    versions = ", ".join(f"{package} {version}" for package, version in found["versions"].items())
-    about = {name: found[name] for name in ("minutes", "date", "machine")}
-    return HEAD.format(**about, **found["settings"], versions=versions, free=OURS[0], capped=OURS[1])
+def _head(numbers: Mapping[str, Any]) -> str:
+    versions = ", ".join(f"{package} {version}" for package, version in numbers["versions"].items())
+    about = {name: numbers[name] for name in ("minutes", "date", "machine")}
+    return HEAD.format(**about, **numbers["settings"], versions=versions, free=OURS[0], capped=OURS[1])
 
 
 # --- accuracy ---------------------------------------------------------------------------------------------------------
@@ -92,22 +99,22 @@ def _accuracy(lines: Sequence[Line], settings: Mapping[str, Any], missing: list[
 def _header(question: str) -> list[str]:
     if question == "keys alone":
         return ["", "keys found", "runs", ""]
-    found = ["keys found"] if question == "private keys" else []
-    return ["", *found, "RMSE", "median relative error", "holds", "runs", ""]
+    more = ["keys found"] if question == "private keys" else []
+    return ["", *more, "RMSE", "median relative error", "holds", "runs", ""]
 
 
 def _row(line: Line, others: Sequence[Line], question: str, missing: list[str]) -> list[str]:
     cells = len(_header(question)) - 2
     if "cannot" in line:
         return [line["program"], *[DASH] * cells, line["cannot"]]
-    found = [f"{line['found']:.1f} ± {line['found_error']:.1f} of {line['of']}"] if "found" in line else []
+    keys_found = [f"{line['found']:.1f} ± {line['found_error']:.1f} of {line['of']}"] if "found" in line else []
     remark = REMARKS.get((question, line["program"]), "")
     why = _joined(remark, _why(line, others, _nearer, ACCURACY, question, missing))
     if question == "keys alone":
-        return [line["program"], *found, str(line["runs"]), why]
+        return [line["program"], *keys_found, str(line["runs"]), why]
     rmse = f"{_number(line['rmse'])} ± {_number(line['rmse_error'])}"
     holds = DASH if line["holds"] is None else f"{line['holds']:.1%}"
-    return [line["program"], *found, rmse, f"{line['relative']:.2%}", holds, str(line["runs"]), why]
+    return [line["program"], *keys_found, rmse, f"{line['relative']:.2%}", holds, str(line["runs"]), why]
 
 
 def _nearer(line: Line, ours: Line) -> bool | None:
@@ -217,11 +224,11 @@ def _growth(lines: Sequence[Line], title: str, varied: int, missing: list[str]) 
         return []
     rows = []
     for program in dict.fromkeys(line["program"] for line in lines):
-        own = {size: next(line for line in _of(lines, size) if line["program"] == program) for size in sizes}
-        cells = [DASH if "cannot" in own[size] else _number(own[size]["cpu"]) for size in sizes]
+        by_size = {size: next(line for line in _of(lines, size) if line["program"] == program) for size in sizes}
+        cells = [DASH if "cannot" in by_size[size] else _number(by_size[size]["cpu"]) for size in sizes]
         said = [
             line["cannot"] if "cannot" in line else _why(line, _of(lines, size), _less_work, SPEED, "", missing)
-            for size, line in own.items()
+            for size, line in by_size.items()
         ]
         rows.append([program, *cells, _joined(*said)])
     also = " (units: a tenth)" if varied == 0 else f" ({_named(middle)}, but for the {title})"

@@ -58,7 +58,7 @@ class Account:
         if self.per not in (None, "month"):
             raise InterfaceError(f"a budget is renewed per month or never, not per {self.per!r}")
         if self.capped and self.epsilon is None:
-            raise InterfaceError("a budget needs an epsilon", fix="Give one, or say that the account is uncapped.")
+            raise InterfaceError("a budget needs an epsilon", fix="Give one, or declare the account as uncapped.")
         for cap in (self.total, *(self.analysts or {}).values(), *([self.per_query] if self.per_query else [])):
             check_cap(cap)
         if self.accounting == "zcdp" and self.capped:
@@ -68,7 +68,7 @@ class Account:
         if not self.delta:
             raise InterfaceError(
                 "a budget under zcdp needs a delta above 0",
-                why="What rho adds up to is an epsilon only together with a delta.",
+                why="A total of rho becomes an epsilon only together with a delta.",
                 fix="Add `delta:` to the budget, or use `accounting: approx`.",
             )
         if self.delta_keys is not None and not 0 <= self.delta_keys < self.delta:

@@ -180,13 +180,13 @@ def _refused(account: Account, ceiling: Ceiling, cost: Cost, largest: Fraction) 
     limit = limit_of(account, ceiling.cap)
     spent = amount_spent(account, ceiling.cap, ceiling.spent)
     left = amount_left(limit, spent)
-    fix = "Ask the owner for more budget. Where the catalog has a `version:`, what was answered before is free."
+    fix = "Ask the owner for more budget. If the metadata has a `version:`, queries that were answered before are free."
     if largest > 0:
         fix = f"The largest epsilon that would pass is {_down(largest)}. " + fix
     return OverBudget(
         f"{ceiling.who} does not allow this query",
         code=ceiling.code,
-        why=f"Spent {said(account, spent)}; asked {said(account, _asked(cost))}; left {said(account, left)}.",
+        why=f"Spent {said(account, spent)}; requested {said(account, _asked(cost))}; left {said(account, left)}.",
         fix=fix,
         spent=spent,
         asked=cost,

@@ -11,31 +11,24 @@ catalog or a restarted process continue it and never refill it.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.accounting import ledger_verify
-from dpsql.accounting.account import Account, Balance, Cap, Charge, Receipt, check_cap, check_cost, check_name
+from dpsql.accounting.account import Account, Cap, Charge, Receipt, check_cap, check_name
 from dpsql.accounting.ledger_book import ACCOUNT_SCOPE, draft_charge, now_after, post
-from dpsql.accounting.ledger_chain import (
-    NO_ENTRIES,
-    Entry,
-    Head,
-    rows_digest,
-)
+from dpsql.accounting.ledger_chain import Entry, rows_digest
 from dpsql.accounting.ledger_open import Changes, Opened, begin, ledger_exists, memory_store
-from dpsql.accounting.ledger_reckoning import Reckoning
-from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried, stored
-from dpsql.accounting.ledger_rows import Reading, Writing, tampered
+from dpsql.accounting.ledger_reads import LedgerReads
+from dpsql.accounting.ledger_repeats import retried
+from dpsql.accounting.ledger_rows import Writing, tampered
+from dpsql.accounting.ledger_sources import Identities, remember
 from dpsql.accounting.ledger_store import Store
-from dpsql.accounting.ledger_verify import BadRow
 from dpsql.accounting.loss import ZERO, Cost
-from dpsql.errors import BudgetError, Error, InterfaceError, InternalError, LedgerError
+from dpsql.accounting.spent_here import SpentHere
+from dpsql.errors import Error, InterfaceError, LedgerError
 
 STEPS = ("open", "reserve", "running", "store")
 MOMENTS = ("before", "written", "announced", "committed", "done")
@@ -59,20 +52,7 @@ def _now() -> int:
 TIMEOUT = 30.0
 
 
-class Spent(threading.local):
-    """What this thread's statement has cost so far: nothing; asked (the charge is being written); charged; released."""
-
-    state: str = "nothing"
-    cost: Cost = ZERO
-
-    def clear(self) -> None:
-        self.is_now("nothing", ZERO)
-
-    def is_now(self, state: str, cost: Cost) -> None:
-        self.state, self.cost = state, cost
-
-
-class Ledger:
+class Ledger(LedgerReads):
     """One connection to a dataset's account. Made by Ledger.open; safe to share between threads and across a fork.
 
     notices: what opening found that the owner should be told.
@@ -86,14 +66,9 @@ class Ledger:
         clock: Callable[[], int],
         subs: tuple[tuple[int, Cap], ...],
     ) -> None:
-        self.account = account
+        super().__init__(store, account, opened.epoch, clock, subs)
         self.notices = opened.notices
-        self._epoch = opened.epoch
-        self._store = store
-        self._clock = clock
-        self._subs = subs
-        self.spent_here = Spent()
-        self._reckoning = Reckoning(account=account, epoch=opened.epoch, subs=subs)
+        self.spent_here = SpentHere()
 
     @classmethod
     def open(
@@ -211,7 +186,7 @@ class Ledger:
             raise LedgerError(
                 f"charge {charge.n} is {_STATES[state]} and cannot become {_STATES[kind]}",
                 code=423,
-                why="A reservation runs once, what ran stays charged, and only what never ran can be voided.",
+                why="A charge runs only once. What ran stays charged, and only what never ran can be voided.",
             )
         draft = Entry(
             n=0,
@@ -224,71 +199,9 @@ class Ledger:
         )
         post(writing, draft, charge=charge, rows=rows)
 
-    # --- asking
-
-    @property
-    def path(self) -> Path | None:
-        """The file; None in memory."""
-        return self._store.path
-
-    def last_metadata(self) -> str | None:
-        """The fingerprint of the metadata that the newest charge was made from; None before the first one."""
-        with self._store.read() as reading:
-            return reading.last_metadata(self._epoch)
-
-    def earlier(self, charge: Charge, *, any_run: bool) -> Receipt | None:
-        """What answers this charge without charging it: the rows stored under its query id or, with any_run, by any run
-        of the same plan by the same analyst. Who may not ask may not ask again either."""
-        if charge.query_id is None and not any_run:
-            return None
-        with self._store.read() as reading:
-            refused = self._reckoning.stranger(charge.analyst)
-            if refused is not None:
-                raise refused
-            self._tip(reading)
-            receipt = retried(reading, self._epoch, charge)
-            return receipt if receipt is not None or not any_run else repeated(reading, self._epoch, charge)
-
-    def stored(self, *, analyst: str | None, plan: str, metadata: str, query_id: str | None = None) -> bytes | None:
-        """The rows last released to this analyst for this plan and metadata, free of charge; None if there are none."""
-        with self._store.read() as reading:
-            released = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
-        return None if released is None else released[1]
-
-    def answering(self, mark: str, *, analyst: str | None, metadata: str, most: int = 20) -> tuple[Before, ...]:
-        """The first releases, oldest first, to this analyst and of this metadata, that say the mark of themselves. None
-        for who may not ask."""
-        with self._store.read() as reading:
-            if self._reckoning.stranger(analyst) is not None:
-                return ()
-            return answering(reading, self._epoch, Question(analyst, "", metadata), mark, most)
-
-    def quote(self, cost: Cost, analyst: str | None = None) -> BudgetError | None:
-        """Would this charge pass now? Writes nothing, promises nothing."""
-        self._check_notion(cost)
-        with self._store.read() as reading:
-            return self._reckoning.refusal(reading, cost, analyst, self._read_time(reading))
-
-    def balance(self, analyst: str | None = None) -> Balance:
-        """total, spent and left of this connection's budget: the sub-budget's, or the dataset's (of this month, where
-        it is monthly); per analyst too, of one or of all."""
-        with self._store.read() as reading:
-            return self._reckoning.balance(reading, analyst, self._read_time(reading))
-
-    def _check_notion(self, cost: Cost) -> None:
-        check_cost(cost)
-        if self.account.accounting == "zcdp" and (cost.rho == 0) != (cost.epsilon == 0):
-            raise InternalError("under zcdp a charge has both an epsilon and a rho, or neither")
-
-    def _tip(self, reading: Reading) -> Entry:
-        """The newest entry; the epoch must still be the one this connection was opened in."""
-        tip = reading.tip()
-        if tip is None or tip.epoch != self._epoch:
-            raise LedgerError("the ledger has begun a new epoch", code=410, fix="Connect again.")
-        return tip
-
-    def _read_time(self, reading: Reading) -> int:
-        return now_after(self._tip(reading), self._clock)
+    def remember_sources(self, identities: Identities, *, meant: Container[str]) -> str | None:
+        """Which databases the tables are in, durably; the table that was in another one before, unless that is meant."""
+        return remember(self._store, self._tip, identities, meant=meant, clock=self._clock)
 
     # --- the owner
 
@@ -339,38 +252,6 @@ class Ledger:
             )
             return post(writing, draft)
 
-    def rows(self) -> Iterator[Entry]:
-        """Every entry, oldest first, as it is stored."""
-        last = 0
-        while True:
-            with self._store.read() as reading:
-                entries = reading.after(last, 500)
-            yield from entries
-            if not entries:
-                return
-            last = entries[-1].n
-
-    def verify(self, printed: str | None = None) -> BadRow | None:
-        """The first entry that is not as it was written, or None. printed: a head the owner kept, `count:hash`."""
-        return ledger_verify.verify_store(self._store, None if printed is None else Head.parse(printed))
-
-    @staticmethod
-    def verify_file(path: Path, printed: str | None = None) -> BadRow | None:
-        """verify for an existing file that may be too damaged to open; needs no catalog."""
-        ledger_exists(path)
-        return ledger_verify.verify_file(path, None if printed is None else Head.parse(printed))
-
-    def head(self) -> str:
-        """`count:hash` of the newest entry, for the owner to keep elsewhere."""
-        with self._store.read() as reading:
-            tip = reading.tip()
-        return str(NO_ENTRIES if tip is None else Head(count=tip.n, hash=tip.hash))
-
-    def export(self) -> dict[str, object]:
-        """Everything but the released rows, ready for JSON; the hashes make it checkable anywhere."""
-        entries = [asdict(entry) for entry in self.rows()]
-        return {"dataset": self.account.dataset, "head": self.head(), "entries": entries}
-
     def close(self) -> None:
         """Close the file; a ledger in memory, and one this is a sub-budget of, stay open."""
         if self._store.path is not None and not self._subs:
@@ -382,4 +263,4 @@ _STATES = {None: "reserved", "running": "running", "released": "released", "void
 
 def _check_why(why: str) -> None:
     if not why.strip():
-        raise InterfaceError("say why: it goes on record")
+        raise InterfaceError("give a reason: the ledger records it")

@@ -25,6 +25,7 @@ from dpsql.errors import InternalError
 
 EPOCH_SCOPE = "all:epoch"
 ACCOUNT_SCOPE = "all:account"
+SOURCE_SCOPE = "all:source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,8 @@ def effect(entry: Entry, charge: Entry | None, subs: tuple[int, ...]) -> Effect:
             return Effect(scopes=(EPOCH_SCOPE,))
         case "account":
             return Effect(scopes=(ACCOUNT_SCOPE,))
+        case "source":
+            return Effect(scopes=(SOURCE_SCOPE,))
         case "limit":
             return Effect(scopes=(limit_scope(entry.analyst),))
         case "grant":

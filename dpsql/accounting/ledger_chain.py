@@ -16,7 +16,7 @@ from fractions import Fraction
 from dpsql.accounting.loss import Cost
 from dpsql.errors import TamperedLedger
 
-KINDS = ("epoch", "account", "charge", "running", "released", "void", "grant", "limit", "sub")
+KINDS = ("epoch", "account", "source", "charge", "running", "released", "void", "grant", "limit", "sub")
 START = "0" * 64
 GRID = 2**256
 
@@ -30,7 +30,8 @@ class Entry:
 
     n: 1, 2, 3… time: microseconds of Unix time, never before the previous entry's. subject: the charge that running,
     released and void entries are about; the parent of a sub. amounts: exact rationals as text. sub: the sub-budget a
-    charge counts against. detail: the account, the release record, or why. totals: scope → running totals, JSON.
+    charge counts against. detail: the account, the sources, the release record, or why. totals: scope → running
+    totals, JSON.
     """
 
     n: int
@@ -222,7 +223,9 @@ class HeadFile:
             return None
         least = self.head if self.before is None else self.before
         if tip.count < least.count:
-            return f"it has {tip.count} entries, there were {least.count}: an old copy, or cut off"
+            return (
+                f"it has {tip.count} entries, but there were {least.count}: it is an old copy, or its end was cut off"
+            )
         if tip.count > self.head.count:
-            return f"its head file is of entry {self.head.count}, and there are {tip.count}: an old head was put back"
+            return f"its head file names entry {self.head.count}, but there are {tip.count}: an old head was put back"
         return f"entry {tip.count} is not the one that was written"

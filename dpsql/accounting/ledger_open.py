@@ -65,7 +65,8 @@ def _start(writing: Writing, tip: Entry | None, account: Account, time: int) -> 
     if tip is None:
         return Opened(epoch=epoch, notices=())
     notice = (
-        f"epoch {epoch} of the ledger begins on record: the budget is whole again, what was spent before is not in it"
+        f"epoch {epoch} of the ledger begins, on record: the whole budget is available again, and what was "
+        "spent before no longer counts"
     )
     return Opened(epoch=epoch, notices=(notice,))
 
@@ -92,7 +93,7 @@ def _continue(writing: Writing, tip: Entry, account: Account, changes: Changes, 
         raise LedgerError(
             f"dataset {account.dataset!r} already has another budget",
             code=411,
-            why="Opening it again, with another `budget=` or with none, does not give it more.",
+            why="Opening it again, with another `budget=` or with none, does not raise it.",
             fix="Give the same budget; the owner may raise it with `dpsql budget grant`. Other data has its own "
             "`dataset=` name.",
         )
@@ -101,7 +102,7 @@ def _continue(writing: Writing, tip: Entry, account: Account, changes: Changes, 
         raise LedgerError(
             f"what was spent under another accountant cannot be carried over to {account.accounting}",
             code=413,
-            why="From a sum of epsilon and delta nobody can compute how much rho was spent, nor the reverse.",
+            why="A sum of epsilon and delta does not show how much rho was spent, nor the reverse.",
             fix="Keep the `accounting:` that the ledger began with, or start over on record with --new-epoch.",
         )
     post(writing, Entry(n=0, epoch=tip.epoch, kind="account", time=time, detail=text))

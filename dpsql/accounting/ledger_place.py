@@ -50,10 +50,10 @@ def refuse_network(path: Path) -> None:
     kind = file_system(path, mounts)
     if kind is not None and (kind in NETWORK or NETWORK_FUSE.fullmatch(kind)):
         raise LedgerError(
-            f"the ledger cannot lie on a network file system ({kind}): {path}",
+            f"the ledger cannot be on a network file system ({kind}): {path}",
             code=422,
-            why="Two hosts that write one ledger could each spend the whole budget.",
-            fix="Put it on a local disk: `ledger:` in the catalog.",
+            why="Two hosts that write to one ledger could each spend the whole budget.",
+            fix="Put it on a local disk, with `ledger:` in the metadata.",
         )
 
 

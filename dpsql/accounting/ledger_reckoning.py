@@ -94,10 +94,10 @@ class Reckoning:
 
 
 def _unknown(analyst: str | None) -> BudgetError:
-    who = "without an analyst's name" if analyst is None else f"as analyst {analyst!r}"
+    who = "a query without an analyst's name" if analyst is None else f"analyst {analyst!r}"
     return BudgetError(
-        f"nobody may ask {who}",
+        f"{who} is not allowed here",
         code=403,
-        why="The catalog lists the analysts of this dataset.",
+        why="The metadata lists the analysts of this dataset.",
         fix="Connect with analyst=…, or ask the owner to add the name under `analysts:`.",
     )

@@ -44,7 +44,7 @@ def _translated(problem: sqlite3.Error, name: str) -> Error:
         return _damaged(name, problem.sqlite_errorname)
     return LedgerError(
         f"the ledger cannot be read or written: {name}",
-        why=f"{problem}. Nothing is released that is not on record.",
+        why=f"{problem}. Nothing is released without a record.",
         fix="Check the file's permissions and the free space on its disk.",
     )
 
@@ -141,7 +141,7 @@ class Store:
             raise LedgerError(
                 "a budget in memory belongs to the process that opened it",
                 why="A forked process that could spend its copy would spend the budget twice.",
-                fix="Use a ledger file: `ledger:` in the catalog.",
+                fix="Use a ledger file, with `ledger:` in the metadata.",
             )
         if self._connection is None:
             self._connection = self._connect()
@@ -244,7 +244,7 @@ class Store:
         if self.path is None:
             return
         if _identity(self.path) != self._file:
-            raise tampered("another file was put in its place while it was open")
+            raise tampered("another file replaced it while it was open")
         tip, head = _head_of(reading), self.read_head()
         if head is None and tip != NO_ENTRIES:
             raise tampered(f"its head file is missing: {self.head_path}")

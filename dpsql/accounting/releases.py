@@ -36,6 +36,12 @@ class Release:
         return ", ".join(str(m.get("name", "")) for m in self.record.get("measurements", []))
 
     @property
+    def sql(self) -> str | None:
+        """The statement as it was asked; None for a choice before one, and for older records."""
+        text = self.record.get("sql")
+        return None if text is None else str(text)
+
+    @property
     def tables(self) -> str:
         names = dict.fromkeys(t for stage in self.record.get("stages", []) for t in stage.get("tables", []))
         return ", ".join(names)
@@ -123,8 +129,8 @@ def _number(part: Fraction | None) -> float:
     return 0.0 if part is None else float(part)
 
 
-def as_json(table: Published) -> dict[str, Any]:
-    """The release table as data."""
+def as_json(table: Published, *, sql: bool = False) -> dict[str, Any]:
+    """The release table as data. sql: with the statements, whose literals their analysts chose: a name, say."""
     whole = table.whole
     return {
         "accounting": table.account.accounting,
@@ -132,11 +138,11 @@ def as_json(table: Published) -> dict[str, Any]:
         "delta": _number(whole.delta),
         **({} if whole.rho is None else {"rho": float(whole.rho), "delta_keys": _number(whole.delta_keys)}),
         "meaning": table.meaning,
-        "releases": [_as_json(one) for one in table.releases],
+        "releases": [_as_json(one, sql) for one in table.releases],
     }
 
 
-def _as_json(one: Release) -> dict[str, Any]:
+def _as_json(one: Release, sql: bool) -> dict[str, Any]:
     epsilon, delta = float(one.cost.epsilon), float(one.cost.delta)
     return {
         "id": one.id,
@@ -151,7 +157,7 @@ def _as_json(one: Release) -> dict[str, Any]:
         "rho": float(one.cost.rho),
         "delta_keys": float(one.cost.delta_keys),
         "meaning": odds(epsilon, delta, str(one.record.get("unit", "person"))),
-        **one.record,
+        **{name: value for name, value in one.record.items() if sql or name != "sql"},
     }
 
 

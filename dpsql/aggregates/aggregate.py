@@ -70,7 +70,7 @@ def numbers(name: str, count: int, type_: Type = REAL) -> Callable[[tuple[Expr, 
             raise functions.TypeProblem(f"{name.upper()} takes {count} argument{'s'[: count - 1]}", None, shown)
         for position, arg in enumerate(args):
             if not (arg.type.is_numeric or arg.type.kind in (Kind.NULL, Kind.ANY)):
-                raise functions.TypeProblem(f"{name.upper()} needs numbers, this is {arg.type}", position, shown)
+                raise functions.TypeProblem(f"{name.upper()} needs numbers, not {arg.type}", position, shown)
         return type_
 
     return result

@@ -34,7 +34,7 @@ def _at_most(call: AggregateCall) -> int | None:
             "COUNT needs bounds from 0 to at least 1",
             code=119,
             at=call.at,
-            why="A unit without rows counts 0, one with rows at least 1.",
+            why="A unit without rows adds 0, and a unit with rows adds at least 1.",
             fix="Write COUNT(x, contribution_bounds_per_group => (0, 5)).",
         )
     return int(high)
@@ -75,7 +75,7 @@ COUNT = Aggregate(
 COUNT_IF = Aggregate(
     name="count_if",
     signature="COUNT_IF(condition)",
-    doc="Rows for which the condition is true, like COUNT(*) FILTER (WHERE condition).",
+    doc="The number of rows for which the condition is true, like COUNT(*) FILTER (WHERE condition).",
     result=_condition,
     measure=_count_if,
 )

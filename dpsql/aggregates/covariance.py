@@ -41,7 +41,7 @@ def _corr(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 COVAR_POP = Aggregate(
     name="covar_pop",
     signature="COVAR_POP(y, x)",
-    doc="Covariance of the population, over the rows where both are there.",
+    doc="Covariance of the population, over the rows where both have values.",
     result=numbers("covar_pop", 2),
     measure=_population,
     order=-1,
@@ -49,7 +49,7 @@ COVAR_POP = Aggregate(
 COVAR_SAMP = Aggregate(
     name="covar_samp",
     signature="COVAR_SAMP(y, x)",
-    doc="Covariance of the sample, over the rows where both are there.",
+    doc="Covariance of the sample, over the rows where both have values.",
     result=numbers("covar_samp", 2),
     measure=_sample,
     order=-1,

@@ -15,7 +15,7 @@ from dpsql.privacy.measuring import MeasurementCollector
 
 def _result(args: tuple[Expr, ...]) -> Type:
     if not args:
-        raise functions.TypeProblem("MIN and MAX take an argument", None, "Write MIN(x).")
+        raise functions.TypeProblem("MIN and MAX take one argument", None, "Write MIN(x).")
     return args[0].type
 
 
@@ -23,10 +23,10 @@ def _measure(*, greatest: bool) -> Callable[[AggregateCall, MeasurementCollector
     def measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
         if len(call.args) != 1:
             raise Refused(
-                "the several least values are not answered",
+                "MIN and MAX of several values are not answered",
                 code=132,
                 at=call.at,
-                why="Each would be one person's value.",
+                why="Each of them would be one person's value.",
                 fix="Write QUANTILE_CONT(x, 0.05).",
             )
         plain(call)

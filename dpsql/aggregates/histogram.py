@@ -15,7 +15,7 @@ from dpsql.privacy.measuring import MeasurementCollector
 
 def _result(args: tuple[Expr, ...]) -> Type:
     if len(args) not in (1, 2):
-        raise functions.TypeProblem("HISTOGRAM takes a value, and bins if you like", None, "Write HISTOGRAM(x, 20).")
+        raise functions.TypeProblem("HISTOGRAM takes a value and, optionally, bins", None, "Write HISTOGRAM(x, 20).")
     return ANY
 
 
@@ -37,14 +37,14 @@ def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 def _edges(call: AggregateCall, collector: MeasurementCollector) -> tuple[Fraction, ...]:
     given = call.args[1]
     if call.args[0].type.kind in (Kind.DATE, Kind.TIMESTAMP):
-        raise SqlError("bins are numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
+        raise SqlError("bins must be numbers", code=105, at=call.at, fix="Group by DATE_TRUNC('month', x) instead.")
     if isinstance(given, Literal) and isinstance(given.value, int) and not isinstance(given.value, bool):
         return histograms.equal_bins(collector, call.args[0], given.value)
     edges: list[Fraction] = []
     for item in given.args if isinstance(given, Call) and given.function == "list_value" else (given,):
         value = item.value if isinstance(item, Literal) else None
         if isinstance(value, bool) or not isinstance(value, int | Fraction | float):
-            raise SqlError("bins are constants", code=105, at=call.at, fix="Write HISTOGRAM(x, [10, 20, 50]).")
+            raise SqlError("bins must be constants", code=105, at=call.at, fix="Write HISTOGRAM(x, [10, 20, 50]).")
         edges.append(Fraction(value))
     return tuple(edges)
 
@@ -52,7 +52,8 @@ def _edges(call: AggregateCall, collector: MeasurementCollector) -> tuple[Fracti
 HISTOGRAM = Aggregate(
     name="histogram",
     signature="HISTOGRAM(x), HISTOGRAM(x, n), HISTOGRAM(x, [10, 20, 50])",
-    doc="Rows for each public value, for n bins of one width over the bounds, or up to each of the numbers given. A "
+    doc="The number of rows for each public value, for n bins of equal width over the bounds, or up to each of "
+    "the given numbers. A "
     "person's rows over all bins count at most rows_per_unit, so all bins together cost what one count costs.",
     result=_result,
     measure=_measure,

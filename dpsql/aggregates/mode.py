@@ -32,7 +32,7 @@ def _top(call: AggregateCall, collector: MeasurementCollector) -> Expr:
     plain(call)
     count = call.args[1]
     if not isinstance(count, Literal) or isinstance(count.value, bool) or not isinstance(count.value, int):
-        raise SqlError("how many is a whole number", code=105, at=call.at, fix="Write APPROX_TOP_K(x, 3).")
+        raise SqlError("k must be a whole number", code=105, at=call.at, fix="Write APPROX_TOP_K(x, 3).")
     values = candidates.most_frequent(collector, call.args[0], call.where, count.value)
     return functions.make("list_value", values, at=None)
 
@@ -47,7 +47,7 @@ MODE = Aggregate(
 APPROX_TOP_K = Aggregate(
     name="approx_top_k",
     signature="APPROX_TOP_K(x, k)",
-    doc="A list of the k most frequent of x's public values, one choice after the other.",
+    doc="A list of the k most frequent of x's public values, chosen one after the other.",
     result=_top_type,
     measure=_top,
 )

@@ -71,7 +71,9 @@ def _fractions(call: AggregateCall) -> tuple[Fraction, ...]:
     given = call.args[1]
     listed = given.args if isinstance(given, Call) and given.function == "list_value" else (given,)
     if not listed:
-        raise SqlError("a list of no fractions", code=105, at=place(given), fix="Write QUANTILE_CONT(x, [0.25, 0.75]).")
+        raise SqlError(
+            "the list of fractions is empty", code=105, at=place(given), fix="Write QUANTILE_CONT(x, [0.25, 0.75])."
+        )
     return tuple(_fraction(item, call) for item in listed)
 
 
@@ -81,7 +83,10 @@ def _fraction(item: Expr, call: AggregateCall) -> Fraction:
     if isinstance(item, Literal) and isinstance(item.value, float):
         return Fraction(repr(item.value))
     raise SqlError(
-        "a quantile's fraction is a constant", code=105, at=place(item) or call.at, fix="Write QUANTILE_CONT(x, 0.95)."
+        "a quantile's fraction must be a constant",
+        code=105,
+        at=place(item) or call.at,
+        fix="Write QUANTILE_CONT(x, 0.95).",
     )
 
 
@@ -97,7 +102,7 @@ def _aggregate(name: str, doc: str, *, interpolated: bool, fraction: bool) -> Ag
 
 MEDIAN = _aggregate(
     "median",
-    "The value in the middle, chosen among public candidates within the bounds.",
+    "The middle value, chosen among public candidates within the bounds.",
     interpolated=True,
     fraction=False,
 )

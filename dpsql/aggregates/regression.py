@@ -32,7 +32,7 @@ def _intercept(call: AggregateCall, collector: MeasurementCollector) -> Expr:
 
 
 def _mean_of(collector: MeasurementCollector, arg: Expr, other: Expr, call: AggregateCall) -> Expr:
-    """AVG over the rows where both are there."""
+    """AVG over the rows where both have values."""
     return moments.mean_beside(collector, arg, other, where=call.where).mean
 
 
@@ -80,9 +80,9 @@ _FAMILY: tuple[tuple[str, str, Measure], ...] = (
     ("regr_slope", "Slope of the least-squares line; NULL where x does not vary.", _slope),
     ("regr_intercept", "Where the least-squares line meets x = 0.", _intercept),
     ("regr_r2", "Square of the correlation.", _r2),
-    ("regr_count", "Rows where both are there.", _count),
-    ("regr_avgx", "Mean of x over the rows where both are there.", _avgx),
-    ("regr_avgy", "Mean of y over the rows where both are there.", _avgy),
+    ("regr_count", "The number of rows where both have values.", _count),
+    ("regr_avgx", "Mean of x over the rows where both have values.", _avgx),
+    ("regr_avgy", "Mean of y over the rows where both have values.", _avgy),
     ("regr_sxx", "Variance of x times the number of rows.", _squares(1)),
     ("regr_syy", "Variance of y times the number of rows.", _squares(0)),
     ("regr_sxy", "Covariance times the number of rows.", _products),

@@ -28,22 +28,24 @@ def result(args: tuple[Expr, ...]) -> Type:
 
 
 def _measure(call: AggregateCall, collector: MeasurementCollector) -> Expr:
-    if call.distinct:
-        raise Refused(
-            "SUM(DISTINCT …) is not answered",
-            code=132,
-            at=call.at,
-            why="One person's row can change which values are distinct for everybody.",
-            fix="Write SUM(x).",
-        )
     (arg,) = call.args
     bounds = contribution_bounds(call)
+    if call.distinct:
+        if bounds is not None:
+            raise Refused(
+                "SUM(DISTINCT …) takes no bounds of a person",
+                code=119,
+                at=call.at,
+                why="A value counts once, whoever has it.",
+                fix="Leave contribution_bounds_per_group out.",
+            )
+        return collector.distinct((arg,), call.where, added=True).whole.column()
     return collector.total(arg, call.where, bounds, call.at).whole.column()
 
 
 SUM = Aggregate(
     name="sum",
-    signature="SUM(x), SUM(x, contribution_bounds_per_group => (low, high))",
+    signature="SUM(x), SUM(DISTINCT x), SUM(x, contribution_bounds_per_group => (low, high))",
     doc="Sum of a bounded number (true is 1). Values are clipped to "
     "the bounds; if a person has more than rows_per_unit rows, "
     "each counts less. Or bound what a person adds to a group in all: "

@@ -18,6 +18,8 @@ LEFT_OUT = frozenset(
     {"description", "where", "path", "folder", "temp_folder", "restricted"}
     | {"ledger", "budget", "per_query", "max_per_query", "analysts", "delta_keys"}
     | {"max_delta", "units"}
+    # How a server is reached: that two ways lead to one database is seen as it is opened (sources/identity.py).
+    | {"parameters", "password_file", "timeout", "cluster"}
 )
 
 
@@ -52,4 +54,4 @@ def _plain(value: object, folder: Path | None) -> object:
             names = [field.name for field in dataclasses.fields(value) if field.name not in LEFT_OUT]
             return {name: _plain(getattr(value, name), folder) for name in names}
         case _:
-            raise TypeError(f"a catalog holds no {type(value).__name__}")
+            raise TypeError(f"the fingerprint does not know a {type(value).__name__}")

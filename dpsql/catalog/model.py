@@ -19,7 +19,7 @@ from dpsql.domain.types import Atom, Type
 class Format:
     """How a CSV is written; never sniffed. Moments without a format of their own are ISO 8601.
 
-    thousands: '' where digits are not grouped. true_words, false_words: what stands for true and false, both or neither.
+    thousands: '' where digits are not grouped. true_words, false_words: the words for true and false, both or neither.
     """
 
     delimiter: str = ","
@@ -110,7 +110,39 @@ class DatabaseSource:
     table: tuple[str, str]
 
 
-Source = FileSource | DatabaseSource
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """A PostgreSQL database, without a password. database: None where a service file names it. parameters: the other ones of
+    libpq, by name. timeout: seconds a statement may take."""
+
+    database: str | None
+    parameters: tuple[tuple[str, str], ...] = ()
+    password_file: Path | None = None
+    timeout: int = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSource:
+    """A table of a database server: table is (schema, name). system: the identifier that the server must have; None where
+    the ledger remembers the first one."""
+
+    address: ServerAddress
+    table: tuple[str, str]
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSource:
+    """A table of Spark's catalog by the parts of its name, or Parquet files by the addresses Spark reads them at. cluster:
+    the way to Spark, without a token."""
+
+    cluster: str
+    table: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    timeout: int = 3600
+
+
+Source = FileSource | DatabaseSource | ServerSource | SparkSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +209,7 @@ class Catalog:
     delta_keys: Fraction | None = None
     ledger: Path | None = None
     temp_folder: Path | None = None  # where rows that do not fit into memory are written down
-    restricted: bool = False  # no interface reads or writes files for whoever asks
+    restricted: bool = False  # no interface reads or writes files for an analyst
     path: Path | None = None  # the YAML file; None for a dict
     folder: Path | None = None  # what relative sources are relative to
     format: str = "dpsql"  # or "smartnoise"

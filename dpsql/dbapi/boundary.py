@@ -13,7 +13,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from dpsql.accounting.ledger import Spent
+from dpsql.accounting.spent_here import SpentHere
+from dpsql.dbapi.telling import telling
 from dpsql.errors import Error, InternalError, Interrupted
 from dpsql.report.privacy import cost_report
 from dpsql.session import Session
@@ -53,7 +54,8 @@ def answering(function: Callable[P, T]) -> Callable[P, T]:
         if session.ledger is not None:
             session.ledger.spent_here.clear()
         try:
-            return function(*given, **named)
+            with telling(session):
+                return function(*given, **named)
         except KeyboardInterrupt:
             raise Interrupted("interrupted", why=_cost(session)) from None
         except Error as error:
@@ -65,13 +67,13 @@ def answering(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _cost(session: Session) -> str:
-    spent = Spent() if session.ledger is None else session.ledger.spent_here
+    spent = SpentHere() if session.ledger is None else session.ledger.spent_here
     cost = cost_report(spent.cost, session.catalog.accounting)
     match spent.state:
         case "nothing":
             return "Nothing was charged."
         case "asked":
-            return f"It happened while the charge was written: it cost {cost}, or nothing; SHOW BUDGET."
+            return f"This happened while the charge was being written: it cost {cost}, or nothing. SHOW BUDGET tells which."
         case "charged":
             return f"It cost {cost}, which stays charged: nothing was released."
         case _:

@@ -133,7 +133,7 @@ class Cursor(Sealed, Closing, Served, Generic[Row]):
         """PEP 249: allowed to do nothing."""
 
     def close(self) -> None:
-        """Idempotent. The rows are given up."""
+        """Idempotent. Discards the rows."""
         self._forget()
         self._closed = True
 
@@ -180,12 +180,14 @@ class Cursor(Sealed, Closing, Served, Generic[Row]):
         self._check_open()
         return self
 
+    _repr_pretty_ = Served._repr_pretty_  # IPython takes the one of the class that has __repr__
+
     def __repr__(self) -> str:
         loud = ", EXACT: NO NOISE, FOR TESTS ONLY" if self._session.exact else ""
         return f"<dpsql cursor ({'closed' if self._closed else 'open'}{loud}{self._holds()})>"
 
     def _holds(self) -> str:
-        """What a prompt says of a cursor: how many rows it holds, of which columns, and what they cost."""
+        """What a prompt shows for a cursor: how many rows it holds, of which columns, and what they cost."""
         answer = self._answer
         if self._closed or answer is None or answer.rows is None or not answer.rows.is_open:
             return ""
@@ -204,5 +206,5 @@ def _digits(code: str) -> tuple[int, int] | tuple[None, None]:
 
 def _row_number(size: object, *, at_least: int) -> int:
     if isinstance(size, bool) or not isinstance(size, int) or size < at_least:
-        raise InterfaceError(f"a number of rows is a whole number from {at_least} on, not {size!r}", code=603)
+        raise InterfaceError(f"a number of rows must be a whole number of at least {at_least}, not {size!r}", code=603)
     return size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import math
 from collections.abc import Sequence
@@ -9,30 +10,60 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeGuard
 
-from dpsql.report.privacy import Privacy
+from dpsql.report.privacy import Privacy, swamped
 
 Line = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """rows: the first of `total`."""
+    """rows: the first of `total`. widths: of the values' 95 % intervals, where the rows are not those that were released."""
 
     columns: tuple[str, ...]
     rows: tuple[Line, ...]
     total: int
     privacy: Privacy | None
+    widths: tuple[tuple[float | None, ...], ...] | None = None
 
     @property
     def left_out(self) -> int:
         return self.total - len(self.rows)
 
-    def half_widths(self, row: Line) -> list[float | None]:
-        """Of the 95 % intervals of a row's values."""
+    @property
+    def cells(self) -> list[list[str]]:
+        return [_cells(row, halves) for row, halves in zip(without_midnights(self.rows), self.half_widths, strict=True)]
+
+    @property
+    def half_widths(self) -> list[list[float | None]]:
+        """Of the 95 % intervals of each row's values."""
         if self.privacy is None or self.privacy.exact:
-            return [None] * len(row)
-        by_name = self.privacy.intervals.of_row(row)
-        return [by_name.get(name) or None for name in self.columns]
+            return [[None] * len(row) for row in self.rows]
+        if self.widths is not None:
+            return [list(each) for each in self.widths]
+        by_name = [self.privacy.intervals.of_row(row) for row in self.rows]
+        return [[each.get(name) or None for name in self.columns] for each in by_name]
+
+    @property
+    def swamped(self) -> tuple[str, ...]:
+        """What to say of columns that are mostly noise."""
+        if self.privacy is None or not any(half for row in self.half_widths for half in row):
+            return ()
+        return swamped(self.columns, self.rows, self.half_widths)
+
+
+def without_midnights(rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """Timestamps as dates in the columns in which all of them are midnights: months, weeks and days read better so."""
+    columns = range(len(rows[0])) if rows else range(0)
+    midnights = [i for i in columns if _all_midnights([row[i] for row in rows])]
+    if not midnights:
+        return rows
+    return [[v.date() if i in midnights and v is not None else v for i, v in enumerate(row)] for row in rows]
+
+
+def _all_midnights(values: Sequence[object]) -> bool:
+    moments = [value for value in values if isinstance(value, datetime.datetime)]
+    present = [value for value in values if value is not None]
+    return bool(moments) and len(moments) == len(present) and all(m.time() == datetime.time() for m in moments)
 
 
 def half_width(privacy: Privacy | None, column: str) -> float | None:
@@ -51,7 +82,7 @@ def with_interval(value: float | Decimal, width: float | None) -> str:
 def text_table(shown: Shown) -> str:
     """Columns of equal width, numbers to the right."""
     heads = [_safe(name) for name in shown.columns]
-    cells = [[_safe(text) for text in _cells(shown, row)] for row in shown.rows]
+    cells = [[_safe(text) for text in row] for row in shown.cells]
     right = [_is_numeric(shown, i) for i in range(len(heads))]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     lines = [_line(heads, widths, right), _line(["-" * width for width in widths], widths, right)]
@@ -62,7 +93,8 @@ def text_table(shown: Shown) -> str:
 def html_table(shown: Shown) -> str:
     """The same for a notebook. Every text is escaped."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in shown.columns)
-    body = "".join(f"<tr>{''.join(_html_cells(shown, row))}</tr>" for row in shown.rows)
+    rows = zip(shown.rows, shown.cells, shown.half_widths, strict=True)
+    body = "".join(f"<tr>{''.join(_html_cells(*row))}</tr>" for row in rows)
     below = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in _below(shown))
     return f'<div class="dpsql"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>'
 
@@ -72,11 +104,14 @@ def html_text(lines: Sequence[str]) -> str:
     return f'<pre class="dpsql">{html.escape(chr(10).join(lines))}</pre>'
 
 
-def _html_cells(shown: Shown, row: Line) -> list[str]:
+def _html_cells(values: Line, texts: Sequence[str], halves: Sequence[float | None]) -> list[str]:
+    """Grey where the noise is larger than the number."""
     cells = []
-    for value, text in zip(row, _cells(shown, row), strict=True):
+    for value, text, half in zip(values, texts, halves, strict=True):
         align = "right" if _number(value) else "left"
-        cells.append(f'<td style="text-align: {align}; white-space: pre-wrap">{html.escape(text)}</td>')
+        noise = half is not None and _number(value) and abs(float(value)) < half
+        style = f"text-align: {align}; white-space: pre-wrap{'; color: #888' if noise else ''}"
+        cells.append(f'<td style="{style}">{html.escape(text)}</td>')
     return cells
 
 
@@ -88,15 +123,15 @@ def _below(shown: Shown) -> list[str]:
     if privacy.exact:
         return [*lines, str(privacy)]
     spent = "a repeat, nothing charged" if privacy.repeated else str(privacy.cost)
-    intervals = any(text.find(" ± ") >= 0 for row in shown.rows for text in _cells(shown, row))
+    intervals = any(" ± " in text for row in shown.cells for text in row)
     lines.append(f"{spent}; unit: {privacy.unit}" + ("; ± is a 95 % confidence interval" if intervals else ""))
     if privacy.threshold is not None:
         lines.append(f"keys of fewer than about {privacy.threshold:.0f} units are withheld")
-    return [*lines, *privacy.swamped(shown.columns, shown.rows), *privacy.notes]
+    return [*lines, *shown.swamped, *privacy.notes]
 
 
-def _cells(shown: Shown, row: Line) -> list[str]:
-    return [_cell(value, width) for value, width in zip(row, shown.half_widths(row), strict=True)]
+def _cells(row: Sequence[Any], halves: Sequence[float | None]) -> list[str]:
+    return [_cell(value, width) for value, width in zip(row, halves, strict=True)]
 
 
 def _cell(value: object, width: float | None) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpsql.dbapi.display import Shown, html_table, html_text, text_table
+from dpsql.dbapi.exports import Exports
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import InterfaceError
 from dpsql.query import Answer
@@ -25,7 +26,7 @@ FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parque
 SHOWN_ROWS = 60
 
 
-class Served:
+class Served(Exports):
     """What a cursor and a frame's result have in common."""
 
     _answer: Answer | None
@@ -42,8 +43,11 @@ class Served:
         return None if self.privacy is None else self.privacy.cost
 
     def df(self) -> pandas.DataFrame:
-        """All rows as a pandas DataFrame."""
-        return self._all_rows().df()
+        """All rows as a pandas DataFrame. Its attrs["privacy"] says what they cost and how far they may be off."""
+        frame = self._all_rows().df()
+        if self.privacy is not None:
+            frame.attrs["privacy"] = self.privacy.to_dict()
+        return frame
 
     def arrow(self) -> pyarrow.Table:
         """All rows as a pyarrow Table."""
@@ -65,7 +69,7 @@ class Served:
         chosen = FORMATS.get(target.suffix.lower()) if format is None else format
         if chosen is None:
             raise InterfaceError(
-                f"the ending {target.suffix!r} does not say a format", fix="Add format='csv', 'json' or 'parquet'."
+                f"the ending {target.suffix!r} does not name a format", fix="Add format='csv', 'json' or 'parquet'."
             )
         with NewFile(target, restricted=self._restricted) as new:
             self._all_rows().write(new.beside, chosen)
@@ -77,15 +81,26 @@ class Served:
             return None
         if self._answer is not None and self._answer.kind == "explain":  # a text, a line a row
             return html_text([str(line) for (line,) in rows.head(len(rows))])
-        return html_table(self._shown(rows))
+        return html_table(self._shown())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows in a terminal: the same as text."""
+        rows = None if self._answer is None else self._answer.rows
+        if rows is None or not rows.is_open or cycle:
+            printer.text(repr(self))
+        elif self._answer is not None and self._answer.kind == "explain":
+            printer.text("\n".join(str(line) for (line,) in rows.head(len(rows))))
+        else:
+            printer.text(self._as_text())
 
     def _as_text(self) -> str:
-        return text_table(self._shown(self._all_rows()))
+        return text_table(self._shown())
 
-    def _shown(self, rows: ScratchResult) -> Shown:
+    def _shown(self, most: int | None = None) -> Shown:
+        rows = self._all_rows()
         return Shown(
             columns=tuple(column.name for column in rows.columns),
-            rows=tuple(rows.head(SHOWN_ROWS)),
+            rows=tuple(rows.head(SHOWN_ROWS if most is None else most)),
             total=len(rows),
             privacy=self.privacy,
         )

@@ -1,31 +1,20 @@
-"""Tables that users make: CREATE TABLE, CREATE TABLE AS, INSERT, DROP TABLE. They live in scratch and are public."""
+"""Tables that users make, filled from what was released: CREATE TABLE AS and INSERT over private data, and frames. They live
+in scratch and are public; statements on them that read nothing private are dbapi/changes.py's."""
 
 from __future__ import annotations
 
 from contextlib import closing
 
 from dpsql.catalog.model import fold
-from dpsql.domain.types import (
-    ANY,
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    HUGEINT,
-    INTEGER,
-    REAL,
-    SMALLINT,
-    TEXT,
-    TIMESTAMP,
-    TINYINT,
-    Kind,
-    Type,
-    decimal,
-)
+from dpsql.domain.types import BIGINT, HUGEINT, INTEGER, REAL, SMALLINT, TIMESTAMP, Kind, Type
+from dpsql.engine.loading import LOADING
 from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.user_database import user_relation
 from dpsql.errors import InterfaceError, SqlError
 from dpsql.plan.dialects.literals import identifier
 from dpsql.query import Answer, run_query
-from dpsql.session import USER, Session
+from dpsql.session import Session
+from dpsql.sources.user_tables import type_of
 from dpsql.sql.bind.scope import unknown_table
 from dpsql.sql.statement import Statement
 
@@ -37,12 +26,9 @@ def create_table_as(session: Session, statement: Statement) -> Answer:
     answer = run_query(session, statement)
     assert answer.rows is not None
     with closing(answer.rows) as rows:
-        columns = tuple((column.name, _type(column.type)) for column in rows.columns)
+        columns = tuple((column.name, type_of(column.type)) for column in rows.columns)
         _distinct([n for n, _ in columns], statement)
-        rows.refuse_39_digits()
-        staging = f"i_{session.next_number()}"
-        session.scratch.load_stream(staging, rows)
-        _keep(session, staging, name, columns)
+        _keep(session, name, columns, rows)
         count = len(rows)
     return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=count)
 
@@ -52,46 +38,30 @@ def load_frame(session: Session, name: str, frame: object) -> None:
     of ours."""
     folded = fold(name)
     if not name or not name.isprintable():
-        raise InterfaceError("a table's name is a plain text", code=604)
+        raise InterfaceError("a table's name must be plain text", code=604)
     if session.catalog.table(name) is not None or folded in {fold(v) for v in session.catalog.views}:
         raise InterfaceError(f'"{name}" is a table of the metadata', code=604, fix="Choose another name.")
     staging = f"i_{session.next_number()}"
     session.scratch.load_frame(staging, frame)
     try:
         columns = tuple(
-            (column.name, _NEAREST.get(column.type, _type(column.type))) for column in session.scratch.columns(staging)
+            (column.name, _NEAREST.get(column.type, type_of(column.type)))
+            for column in session.scratch.columns(staging)
         )
-    except BaseException:  # whatever it is: nobody else could drop the user's own frame; raised again
+        with closing(session.scratch.query(f"SELECT * FROM {identifier(staging)}")) as rows:
+            _keep(session, folded, columns, rows)
+    finally:
         session.scratch.drop(staging)
-        raise
-    _keep(session, staging, folded, columns)
 
 
-def _keep(session: Session, staging: str, name: str, columns: tuple[tuple[str, Type], ...]) -> None:
-    """What was loaded as a table of the user's, with these types: a stream has decimals for integers of 128 bits."""
+def _keep(session: Session, name: str, columns: tuple[tuple[str, Type], ...], rows: ScratchResult) -> None:
+    """Rows as a table of the user's, with these types: a stream has decimals for integers of 128 bits."""
+    rows.refuse_39_digits()
     items = ", ".join(
         f"CAST({identifier(n)} AS {t.sql}) AS {identifier(n)}" if t.kind is not Kind.ANY else identifier(n)
         for n, t in columns
     )
-    try:
-        session.scratch.execute(
-            f"CREATE OR REPLACE TABLE {identifier(USER + name)} AS SELECT {items} FROM {identifier(staging)}"
-        )
-    finally:
-        session.scratch.drop(staging)
-    session.user_tables[name] = columns
-
-
-def create_table(session: Session, statement: Statement) -> Answer:
-    name = _new_name(session, statement)
-    if name is None:
-        return Answer(kind=statement.kind, rows=None, changed=0)
-    _distinct([c.name for c in statement.columns], statement)
-    columns = tuple((c.name, c.type) for c in statement.columns if c.type is not None)
-    definition = ", ".join(f"{identifier(n)} {t.sql}" for n, t in columns)
-    session.scratch.execute(f"CREATE OR REPLACE TABLE {identifier(USER + name)} ({definition})")
-    session.user_tables[name] = columns
-    return Answer(kind=statement.kind, rows=None, changed=0)
+    session.user.fill(f"CREATE OR REPLACE TABLE {user_relation(name)} AS SELECT {items} FROM {LOADING}", rows)
 
 
 def insert(session: Session, statement: Statement) -> Answer:
@@ -115,21 +85,14 @@ def insert(session: Session, statement: Statement) -> Answer:
                 f"{len(rows.columns)} values for {len(wanted)} columns",
                 code=105,
                 at=statement.name_at,
-                fix="Give one each.",
+                fix="Give one value for each column.",
             )
         rows.refuse_39_digits()
-        staging = f"i_{session.next_number()}"
-        session.scratch.load_stream(staging, rows)
-        try:
-            changed = session.scratch.execute(_insertion(name, staging, wanted, rows, by_name))
-        finally:
-            session.scratch.drop(staging)
-    return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=changed or 0)
+        changed = session.user.fill(_insertion(name, wanted, rows, by_name), rows)
+    return Answer(kind=statement.kind, rows=None, plan=answer.plan, privacy=answer.privacy, changed=changed)
 
 
-def _insertion(
-    name: str, staging: str, wanted: list[str], rows: ScratchResult, by_name: dict[str, tuple[str, Type]]
-) -> str:
+def _insertion(name: str, wanted: list[str], rows: ScratchResult, by_name: dict[str, tuple[str, Type]]) -> str:
     names = [by_name[fold(column)] for column in wanted]
     values = ", ".join(
         f"CAST({identifier(f'v{i}')} AS {type_.sql})" if type_.kind is not Kind.ANY else identifier(f"v{i}")
@@ -137,19 +100,7 @@ def _insertion(
     )
     columns = ", ".join(identifier(n) for n, _ in names)
     aliases = ", ".join(identifier(f"v{i}") for i in range(len(rows.columns)))
-    return (
-        f"INSERT INTO {identifier(USER + name)} ({columns}) SELECT {values} FROM {identifier(staging)} AS t({aliases})"
-    )
-
-
-def drop_table(session: Session, statement: Statement) -> Answer:
-    name = fold(statement.name)
-    if name not in session.user_tables and "if exists" in statement.flags:
-        return Answer(kind=statement.kind, rows=None, changed=0)
-    _existing(session, statement)
-    session.scratch.drop(USER + name)
-    del session.user_tables[name]
-    return Answer(kind=statement.kind, rows=None, changed=0)
+    return f"INSERT INTO {user_relation(name)} ({columns}) SELECT {values} FROM {LOADING} AS t({aliases})"
 
 
 def _new_name(session: Session, statement: Statement) -> str | None:
@@ -208,14 +159,4 @@ def _distinct(names: list[str], statement: Statement) -> None:
         seen.add(fold(name))
 
 
-def _type(sql: str) -> Type:
-    """A type of scratch as one of ours; ANY for the ones we have no name for."""
-    known = (BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, REAL, DATE, TIMESTAMP, TEXT)
-    ours = next((type_ for type_ in known if type_.sql == sql), None)
-    if ours is None and sql.startswith("DECIMAL("):
-        precision, scale = sql.removeprefix("DECIMAL(").removesuffix(")").split(",")
-        ours = decimal(int(precision), int(scale))
-    return ours or ANY
-
-
-__all__ = ["create_table", "create_table_as", "drop_table", "insert", "load_frame"]
+__all__ = ["create_table_as", "insert", "load_frame"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +17,46 @@ from dpsql.domain.types import Atom as Atom
 from dpsql.domain.types import Kind, Type
 
 KEY_LIMIT = 1_000_000
+Values = tuple[Atom, ...]
+
+
+class Later:
+    """Keys that are worked out when somebody asks for them, once: few expressions are ever grouped by."""
+
+    __slots__ = ("_known", "_work")
+
+    def __init__(self, work: Callable[[], Values | None]) -> None:
+        self._work: Callable[[], Values | None] | None = work
+        self._known: Values | None = None
+
+    def values(self) -> Values | None:
+        """None: they are not public."""
+        if self._work is not None:
+            self._known, self._work = self._work(), None
+        return self._known
+
+
+Keys = Values | Later
+
+
+def known(keys: Keys | None) -> Values | None:
+    return keys.values() if isinstance(keys, Later) else keys
+
+
+def changed(keys: Keys, rule: Callable[[Values], Values]) -> Keys:
+    """The rule's answer for the keys: at once where they are known, else when they are."""
+    if not isinstance(keys, Later):
+        return rule(keys)
+
+    def work() -> Values | None:
+        values = keys.values()
+        return None if values is None else rule(values)
+
+    return Later(work)
+
+
+def with_null(keys: Values) -> Values:
+    return keys if None in keys else (*keys, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +70,7 @@ class Domain:
     type: Type
     interval: Interval = EVERYTHING
     nullable: bool = True
-    keys: tuple[Atom, ...] | None = None
+    keys: Keys | None = None
     integral: bool = False
     because: str = ""
 
@@ -39,22 +79,24 @@ class Domain:
 
     def or_null(self) -> Domain:
         """The same, or NULL: NULL is among the keys then."""
-        keys = self.keys if self.keys is None or None in self.keys else (*self.keys, None)
-        return dataclasses.replace(self, nullable=True, keys=keys)
+        return dataclasses.replace(
+            self, nullable=True, keys=None if self.keys is None else changed(self.keys, with_null)
+        )
 
     @property
     def is_integral(self) -> bool:
         return self.integral or self.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN)
 
 
-def key_set(domain: Domain) -> tuple[Atom, ...] | None:
+def key_set(domain: Domain) -> Values | None:
     """The public keys a GROUP BY on this domain has, or None when they are private.
 
-    Explicit sets stand as they are; booleans have two; a whole-number domain with finite bounds has its range if that
+    Explicit sets are used as they are; booleans have two; a whole-number domain with finite bounds has its range if that
     is at most KEY_LIMIT values. NULL is one more key when the expression may be NULL and the set was not declared.
     """
-    if domain.keys is not None:
-        return domain.keys
+    keys = known(domain.keys)
+    if keys is not None:
+        return keys
     values: Iterable[Atom]
     if domain.type.kind is Kind.BOOLEAN:
         values = (False, True)
@@ -73,13 +115,14 @@ def key_set(domain: Domain) -> tuple[Atom, ...] | None:
 def narrow(domain: Domain, *, to: Interval | None = None, keys: Iterable[Atom] | None = None) -> Domain:
     """The domain of rows that pass a filter: within `to`, among `keys`, and not NULL."""
     interval = domain.interval if to is None else intersect(domain.interval, to)
-    kept = domain.keys
-    if keys is not None:
-        allowed = tuple(dict.fromkeys(k for k in keys if k is not None))
-        kept = allowed if kept is None else tuple(k for k in kept if k in allowed)
-    if kept is not None:
-        kept = tuple(k for k in kept if k is not None and _within(k, interval))
-    return domain.but(interval=interval, keys=kept, nullable=False)
+    allowed = None if keys is None else dict.fromkeys(keys)
+
+    def kept(values: Values) -> Values:
+        passing = values if allowed is None else tuple(k for k in values if k in allowed)
+        return tuple(k for k in passing if k is not None and _within(k, interval))
+
+    left = tuple(allowed) if domain.keys is None and allowed is not None else domain.keys
+    return domain.but(interval=interval, keys=None if left is None else changed(left, kept), nullable=False)
 
 
 def _within(key: Atom, interval: Interval) -> bool:

@@ -1,8 +1,8 @@
 """What a column of an exact type can hold, by its definition: all that may say that an expression cannot fail.
 
-A Range is said once, where a column is defined, and nothing changes it: no WHERE, no join. Engines evaluate expressions
+A Range is set once, where a column is defined, and nothing changes it: no WHERE, no join. Engines evaluate expressions
 on rows that a filter will drop, so what holds after a filter proves nothing; what holds by definition holds wherever the
-value is met. Reals, text and intervals have none: nothing is believed of them.
+value is met. Reals, text and intervals have none: nothing is assumed about them.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def as_decimal(type_: Type) -> Type | None:
 def common(left: Type, right: Type) -> Type | None:
     """The type both sides are brought to by CASE, COALESCE, comparison, IN, UNION; None if there is none.
 
-    Text never meets a number or a date here: DuckDB would cast the text and fail on the first odd cell.
+    Text never meets a number or a date here: where texts are compared with these, they are cast by name.
     """
     if left == right or right.kind is Kind.NULL:
         return left

@@ -130,8 +130,8 @@ def _check_format(table: str, files: Files) -> None:
         raise _bad(
             table,
             "the format cannot be used",
-            "The delimiter is at least one character, quote and escape at most one; they differ from the delimiter"
-            " and from line ends.",
+            "The delimiter has at least one character, quote and escape have at most one; they must differ from the"
+            " delimiter and from line ends.",
         )
 
 
@@ -139,7 +139,7 @@ def _header_of_all(table: str, files: Files, paths: tuple[Path, ...]) -> tuple[s
     names = _header(table, files, paths[0])
     for path in paths[1:]:
         if _header(table, files, path) != names:
-            raise _bad(table, f"{path} has another header than {paths[0]}", "Give the files the same first line.")
+            raise _bad(table, f"{path} has a different header than {paths[0]}", "Give the files the same first line.")
     return names
 
 
@@ -153,7 +153,7 @@ def _header(table: str, files: Files, path: Path) -> tuple[str, ...]:
         raise _bad(
             table,
             f"two columns in the header of {path} have the same name",
-            "Names are compared without case. If the file has no header, say so in its format.",
+            "Case is ignored in names. If the file has no header, write `header: false` in its format.",
         )
     return names
 
@@ -175,7 +175,7 @@ def _first_line(table: str, path: Path) -> str:
     text = line.decode("utf-8-sig", "replace")
     if not text or "\ufffd" in text:
         what = "has no header line" if not text else "is not UTF-8"
-        raise _bad(table, f"{path} {what}", "A CSV is UTF-8 text whose first line names the columns.")
+        raise _bad(table, f"{path} {what}", "A CSV must be UTF-8 text whose first line names the columns.")
     return text
 
 

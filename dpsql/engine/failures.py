@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import enum
-
 import duckdb
 
-
-class Failure(enum.Enum):
-    INTERRUPTED = "interrupted"
-    OUT_OF_MEMORY = "out of memory"
-    IN_USE = "in use"
-    CHANGED = "changed"
-    FAILED = "failed"
+from dpsql.engine.backend import Changed, Failure
+from dpsql.errors import Error, PostProcessingError, SqlError
 
 
 def classify(error: BaseException) -> Failure:
@@ -23,6 +16,8 @@ def classify(error: BaseException) -> Failure:
         return Failure.INTERRUPTED
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
         return Failure.OUT_OF_MEMORY
+    if isinstance(error, Changed):
+        return Failure.CHANGED
     if isinstance(error, duckdb.ResourceInUseException):
         return Failure.IN_USE
     return Failure.FAILED
@@ -31,3 +26,14 @@ def classify(error: BaseException) -> Failure:
 def first_line(error: BaseException) -> str:
     """The sentence of a message, without DuckDB's excerpt of the statement (it is ours, not the analyst's)."""
     return str(error).partition("\n")[0].strip() or type(error).__name__
+
+
+def said(kind: str, message: str, *, bound: bool) -> Error:
+    """What a statement that ran apart failed with. bound: while its columns were found out, before it ran."""
+    if kind == "memory" or "failed to allocate" in message or "Could not write" in message:
+        return PostProcessingError("the statement needed more memory or disk than is allowed", code=504)
+    line = message.partition("\n")[0].strip() or kind
+    return SqlError(line, code=105) if bound or kind in _BEFORE_IT_RUNS else PostProcessingError(line, code=502)
+
+
+_BEFORE_IT_RUNS = ("BinderException", "CatalogException", "ParserException", "PermissionException", "SyntaxException")

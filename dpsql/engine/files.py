@@ -116,6 +116,7 @@ OTHER_TIMES = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TI
 
 # Types of Parquet columns whose reading ends in an error of DuckDB for some values: vault SQL refuses to read these.
 MILLISECONDS, TIME = "PARQUET MILLISECONDS", "PARQUET TIME"
+GENERATED = "GENERATED"  # before the type of a column that is computed as it is read
 
 
 def raising_columns(nodes: Sequence[tuple[str, int | None, str | None, str | None]]) -> dict[str, str]:

@@ -69,11 +69,13 @@ PROVED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a connection may use: memory ("4GB"), threads, a folder to spill to, its alone (None: one that ends with it)."""
+    """What a connection may use: memory ("4GB"), threads, bytes of disk, and a folder to spill to, its alone (None: one that
+    ends with it)."""
 
     memory: str | None = None
     threads: int | None = None
     temp_directory: Path | None = None
+    disk: int | None = None
 
 
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) *(?:([KMGT])I?B|(%))", re.I)
@@ -81,19 +83,38 @@ _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 LEAST_MEMORY, MOST_THREADS = 10 * 10**6, 1024
 
 
-def check_limits(memory: object, threads: object) -> None:
+def size_of(memory: str) -> int:
+    """Of a size that `limits_asked` has let pass, in bytes."""
+    match = _SIZE.fullmatch(memory)
+    if match is None:
+        raise InternalError(f"{memory[:40]} is not a size")
+    return int(float(match[1]) * (memory_here() / 100 if match[3] else _UNITS[match[2].upper()]))
+
+
+def memory_here() -> int:
+    """Of the machine, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows says it in another way
+        return 8 * 10**9
+
+
+def limits_asked(memory: str | None, threads: int | None) -> Limits:
     """What a caller says of memory and threads: DuckDB takes "-5GB" for a size, and starts a million threads."""
     if memory is not None:
         match = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
         size = 0.0 if match is None else float(match[1]) * (LEAST_MEMORY if match[3] else _UNITS[match[2].upper()])
         if size < LEAST_MEMORY:
             raise InterfaceError(
-                f"memory_limit={str(memory)[:40]!r} is no size", fix="Write 4GB, or 500MB; 10MB is the least."
+                f"memory_limit={str(memory)[:40]!r} is not a size", fix="Write 4GB or 500MB; the smallest is 10MB."
             )
     if threads is not None and (
         isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS
     ):
-        raise InterfaceError(f"threads={str(threads)[:40]} is not possible", fix=f"Write 1 to {MOST_THREADS}.")
+        raise InterfaceError(
+            f"threads={str(threads)[:40]} is not possible", fix=f"Write a number from 1 to {MOST_THREADS}."
+        )
+    return Limits(memory=memory, threads=threads)
 
 
 class Hardened(Sealed):
@@ -105,12 +126,15 @@ class Hardened(Sealed):
         # An internal error of one query must not end the database for all later ones.
         self.connection = duckdb.connect(":memory:", config={"disable_database_invalidation": True})
         self._process = os.getpid()
+        self._lasting: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         _HERE.add(self)
         for name, value in PINS:
             self._set(name, value)
         self._set("temp_directory", quote_text(str(folder)))
         if limits.memory is not None:
             self._set("memory_limit", quote_text(limits.memory))
+        if limits.disk is not None:
+            self._set("max_temp_directory_size", quote_text(f"{limits.disk // 10**6}MB"))
         if limits.threads is not None:
             self._set("threads", str(int(limits.threads)))
 
@@ -120,6 +144,10 @@ class Hardened(Sealed):
     def allow(self, paths: Iterable[Path]) -> None:
         """The only files that may be read from now on; call before `lock`."""
         self._set("allowed_paths", quote_list(str(path) for path in paths))
+
+    def allow_folder(self, folder: Path) -> None:
+        """Where databases may be attached, too; call before `lock`. No text of an analyst's runs on such a connection."""
+        self._set("allowed_directories", quote_list([str(folder)]))
 
     def lock(self) -> None:
         self._set("enable_external_access", "false")
@@ -138,8 +166,14 @@ class Hardened(Sealed):
         """A connection of its own to the same database: its own temporary tables, its own open result."""
         return self.connection.cursor()
 
+    def lasting_cursor(self) -> duckdb.DuckDBPyConnection:
+        """One that is kept for longer than a statement: a forked child leaves it to its parent, too."""
+        cursor = self.cursor()
+        self._lasting.add(cursor)
+        return cursor
+
     def close(self) -> None:
-        """A forked child's copy closes nothing: the parent works on."""
+        """A forked child's copy closes nothing: the parent still uses it."""
         if self._process != os.getpid():
             return
         self.connection.close()
@@ -148,7 +182,13 @@ class Hardened(Sealed):
 
     def leave_to_parent(self) -> None:
         """In a forked child: one reference too many, so that not even its end closes the database and removes its files."""
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
+        for connection in (self.connection, *self._lasting):
+            never_ends(connection)
+
+
+def never_ends(connection: duckdb.DuckDBPyConnection) -> None:
+    """One reference too many: in a forked child the end of a database waits for threads that are not there."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
 def _spill_folder(given: Path | None) -> Path:
@@ -159,7 +199,7 @@ def _spill_folder(given: Path | None) -> Path:
         given.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         raise SourceError(
-            f"rows cannot be spilled to {given}: it is not a folder that can be made",
+            f"rows cannot be spilled to {given}: it is not a folder, and cannot be created",
             code=312,
             fix="Name another folder, or none: a temporary one is then used.",
         ) from None

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from dpsql.errors import PostProcessingError
+
 T = TypeVar("T")
 _AGAIN_AFTER_SECONDS = 0.1
 
@@ -74,3 +76,36 @@ class _Outcome(Generic[T]):
         if error is not None:
             raise error
         return self._result[0]
+
+
+class Watch:
+    """While it is open: interrupts when the time is over, again and again; None: there is no limit."""
+
+    def __init__(self, seconds: float | None, interrupt: Callable[[], object]) -> None:
+        self._seconds, self._interrupt = seconds, interrupt
+        self._over = threading.Event()
+        self.late = False
+
+    def __enter__(self) -> Watch:
+        if self._seconds is not None:
+            threading.Thread(target=self._wait, args=(self._seconds,), daemon=True).start()
+        return self
+
+    def _wait(self, seconds: float) -> None:
+        if self._over.wait(seconds):
+            return
+        self.late = True
+        while not self._over.wait(_AGAIN_AFTER_SECONDS):
+            self._interrupt()
+
+    def __exit__(self, *raised: object) -> None:
+        self._over.set()
+
+    def late_error(self) -> PostProcessingError:
+        return took_too_long(self._seconds or 0)
+
+
+def took_too_long(seconds: float) -> PostProcessingError:
+    return PostProcessingError(
+        f"the statement took longer than {seconds:g} seconds", code=506, fix="SET time_limit = 600 allows ten minutes."
+    )

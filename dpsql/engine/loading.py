@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
 import numpy as np
 
 from dpsql.engine.quoting import quote_identifier
-from dpsql.engine.sources import Array, ArrowStream, Columns
+from dpsql.engine.sources import Array, ArrowStream, Column, Columns
 
 _VIEW = "dpsql_loading"
+LOADING = quote_identifier(_VIEW)
 
 
 class Forward:
@@ -60,6 +61,20 @@ def load_stream(connection: duckdb.DuckDBPyConnection, table: str, stream: Arrow
     """CREATE TABLE `table` from an Arrow stream, its names and types."""
     with registered(connection, Forward(stream)) as view:
         connection.execute(f"CREATE {table} AS SELECT * FROM {view}").fetchall()
+
+
+def load_typed(
+    connection: duckdb.DuckDBPyConnection, table: str, stream: ArrowStream, columns: Sequence[Column], names: str = ""
+) -> None:
+    """CREATE TABLE `table` from an Arrow stream, with the types the rows had before: Arrow has no UUIDs, JSON, or integers
+    of 128 bits. names: a list in parentheses, where they are not the stream's."""
+    items = ", ".join(
+        f"CAST({quote_identifier(f'c{i}')} AS {column.type}) AS {quote_identifier(f'c{i}' if names else column.name)}"
+        for i, column in enumerate(columns)
+    )
+    given = ", ".join(quote_identifier(f"c{i}") for i in range(len(columns)))
+    with registered(connection, Forward(stream)) as view:
+        connection.execute(f"CREATE {table} {names} AS SELECT {items} FROM {view} AS t({given})").fetchall()
 
 
 def plain(values: Array) -> Array:

@@ -5,9 +5,12 @@ A pure function of text. The connection that computes it holds no table, reads n
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 
 import duckdb
+
+from dpsql.engine.hardening import never_ends
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": "1",
@@ -25,13 +28,24 @@ _SELECT = "SELECT "
 
 
 @lru_cache(maxsize=1)
-def _connection() -> duckdb.DuckDBPyConnection:
+def parser() -> duckdb.DuckDBPyConnection:
+    """A connection that holds nothing, for questions about texts."""
     return duckdb.connect(":memory:", config=_SETTINGS)
+
+
+def _after_fork() -> None:
+    if parser.cache_info().currsize:
+        never_ends(parser())
+        parser.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def keywords() -> list[str]:
     """The words of DuckDB's grammar: as names it prints them in quotes."""
-    return [word for (word,) in _connection().execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()]
+    return [word for (word,) in parser().execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()]
 
 
 @lru_cache(maxsize=1024)
@@ -48,7 +62,7 @@ def printed(items: tuple[str, ...]) -> tuple[str | None, ...]:
 def _printed(items: tuple[str, ...]) -> tuple[str, ...] | None:
     if any("\x00" in item for item in items):  # where its printing would end
         return None
-    connection = _connection()
+    connection = parser()
     try:
         with connection.cursor() as cursor:
             rows = cursor.execute(_PRINT, [[_SELECT + item for item in items]]).fetchall()

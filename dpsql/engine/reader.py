@@ -13,13 +13,15 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engine import csv_lines, files
-from dpsql.engine.failures import Failure, classify
+from dpsql.engine.backend import Failure
+from dpsql.engine.duckdb_run import DuckdbRun
+from dpsql.engine.failures import classify
 from dpsql.engine.hardening import Hardened, Limits
 from dpsql.engine.quoting import fold, quote_identifier, quote_list, quote_text
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.snapshot import refuse, snapshot
-from dpsql.engine.sources import Column, Database, Files, Frame, Source
-from dpsql.errors import SourceError
+from dpsql.engine.sources import Column, Database, Files, Frame, Server, Source, SparkTable
+from dpsql.errors import InternalError, SourceError
 
 SCHEMA, ROWS_SCHEMA, FRAME_SCHEMA = "source", "source_rows", "frame"
 
@@ -30,7 +32,9 @@ def relation(table: str, *, row_number: bool = False) -> str:
 
 
 class Reader(Sealed):
-    """Opens every source, checks that each has a schema, then locks the connection."""
+    """DuckDB as a backend (backend.py): opens every source, checks that each has a schema, then locks the connection."""
+
+    name = "duckdb"
 
     def __init__(self, sources: Mapping[str, Source], limits: Limits) -> None:
         self._database = Hardened(limits)
@@ -59,6 +63,8 @@ class Reader(Sealed):
                     self._open_database(table, source)
                 case Frame():
                     self._open_frame(table, source)
+                case Server() | SparkTable():
+                    raise InternalError("a table of a server has a backend of its own")
         self._paths = tuple(dict.fromkeys(path for paths in exact.values() for path in paths))
         self._database.allow(self._paths)
         self._database.lock()
@@ -67,10 +73,26 @@ class Reader(Sealed):
         """The source's own columns: from its schema only, never from its rows."""
         return self._columns[table]
 
-    def has_row_numbers(self, table: str) -> bool:
-        """Whether "__row" is the same in every scan of a statement: not of a view, which may give its rows in any order;
-        there it is NULL."""
-        return table not in self._unnumbered
+    def relation(self, table: str, *, row_number: bool = False) -> str:
+        return relation(table, row_number=row_number)
+
+    def unnumbered(self, table: str) -> str | None:
+        """A view may give its rows in any order: there "__row" is NULL."""
+        return "a view" if table in self._unnumbered else None
+
+    def computed(self, table: str) -> str | None:
+        """DuckDB says of no function whether it can fail."""
+        return self.unnumbered(table)
+
+    def identity(self, table: str) -> Mapping[str, str]:
+        """None but the place that the metadata says."""
+        return {}
+
+    def begin(self) -> DuckdbRun:
+        return DuckdbRun(self.cursor, self.state)
+
+    def classify(self, error: BaseException) -> Failure:
+        return classify(error)
 
     def state(self) -> tuple[object, ...]:
         """Of the files which they are and when they were last written; equal states are one snapshot. (Frames are copies,
@@ -175,10 +197,23 @@ class Reader(Sealed):
                 code=303,
                 fix="Check `source: {database: …, table: schema.name}`.",
             )
+        generated = self._generated(alias, source)
+        columns = tuple(
+            dataclasses.replace(c, type=f"{files.GENERATED} {c.type}") if c.name in generated else c for c in columns
+        )
         is_table = kinds[0][0] == "BASE TABLE"
         if not is_table:
             self._unnumbered.add(table)
         self._publish(table, columns, name, row_number="rowid" if is_table else "CAST(NULL AS BIGINT)")
+
+    def _generated(self, alias: str, source: Database) -> frozenset[str]:
+        """Columns that are computed whenever they are read."""
+        rows = self._database.connection.execute(
+            "SELECT column_name FROM information_schema.columns WHERE is_generated = 'ALWAYS'"
+            " AND table_catalog = ? AND table_schema = ? AND table_name = ?",
+            [alias, source.schema, source.table],
+        ).fetchall()
+        return frozenset(name for (name,) in rows)
 
     def _attach(self, table: str, path: Path) -> str:
         path = files.exact_path(table, path)
@@ -193,9 +228,9 @@ class Reader(Sealed):
             failure = Failure.IN_USE if _is_locked(error) else classify(error)
         if failure is Failure.IN_USE:
             raise SourceError(
-                f"table {table}: {path} is open elsewhere for writing",
+                f"table {table}: {path} is open for writing elsewhere",
                 code=304,
-                fix="Close that connection, or pass a relation of it as the table's frame.",
+                fix="Close that connection, or pass one of its relations as the table's frame.",
             )
         if failure is not None:
             raise SourceError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import decimal
 import json
@@ -20,9 +19,21 @@ from dpsql.engine.sources import ArrowStream, Column
 
 def write_csv(path: Path, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.name for column in columns])
-        writer.writerows([[csv_text(value) for value in row] for row in rows])
+        file.write(csv_line([column.name for column in columns]))
+        file.writelines(csv_line(row) for row in rows)
+
+
+def csv_line(values: Iterable[object]) -> str:
+    """A line as DuckDB and PostgreSQL write it: nothing for NULL, "" for a text without a character."""
+    return ",".join(_csv_cell(value) for value in values) + "\n"
+
+
+def _csv_cell(value: object) -> str:
+    text = csv_text(value)
+    if value is None:
+        return text
+    quoted = not text or any(sign in text for sign in ',"\r\n')
+    return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
 def csv_text(value: object) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 WIDE = "HUGEINT"
+ZONED = "TIMESTAMP WITH TIME ZONE"
 MOST_DIGITS = 10**38 - 1  # of a decimal
 
 
@@ -43,20 +46,25 @@ class ScratchResult:
         self._new_cursor = cursor
         names = ", ".join(f"c{i} AS {quote_identifier(column.name)}" for i, column in enumerate(columns))
         self._sql = f"SELECT {names} FROM {table}"
+        self._zoned = tuple(i for i, column in enumerate(columns) if column.type == ZONED)
+        cells = ", ".join(f"c{i} AT TIME ZONE 'UTC'" if i in self._zoned else f"c{i}" for i in range(len(columns)))
+        self._rows_sql = f"SELECT {cells} FROM {table}"
         self._table = table
         self._shown = shown
         self._open: duckdb.DuckDBPyConnection | None = None
+        self._order = ""
+        self._of: ScratchResult | None = None  # whose table it is
         self._forget = weakref.finalize(self, forget, table)
 
     def fetchall(self) -> list[Row]:
         """The rows not yet fetched."""
         with _values():
-            return self._rows().fetchall()
+            return self._in_utc(self._rows().fetchall())
 
     def fetchmany(self, size: int) -> list[Row]:
         """At most `size` more rows; an empty list after the last."""
         with _values():
-            return self._rows().fetchmany(size)
+            return self._in_utc(self._rows().fetchmany(size))
 
     def fetchone(self) -> Row | None:
         rows = self.fetchmany(1)
@@ -69,7 +77,26 @@ class ScratchResult:
     def head(self, count: int) -> list[Row]:
         """The first rows, wherever fetching stands."""
         with _values():
-            return self._cursor().execute(f"{self._sql} LIMIT {count:d}").fetchall()
+            return self._in_utc(self._cursor().execute(f"{self._rows_sql}{self._order} LIMIT {count:d}").fetchall())
+
+    def _in_utc(self, rows: list[Row]) -> list[Row]:
+        """Moments with a zone are in UTC, as all of scratch is: DuckDB would need another package for them."""
+        if not self._zoned:
+            return rows
+        return [
+            tuple(
+                cell.replace(tzinfo=UTC) if i in self._zoned and isinstance(cell, datetime) else cell
+                for i, cell in enumerate(row)
+            )
+            for row in rows
+        ]
+
+    def sorted_by(self, columns: Sequence[int], ascending: Sequence[bool]) -> ScratchResult:
+        """The same rows in another order; columns by their positions, missing values last."""
+        order = [f"c{i} {'ASC' if up else 'DESC'} NULLS LAST" for i, up in zip(columns, ascending, strict=True)]
+        made = copy.copy(self)
+        made._open, made._order, made._of = None, f" ORDER BY {', '.join(order)}", self
+        return made
 
     @property
     def is_open(self) -> bool:
@@ -82,7 +109,7 @@ class ScratchResult:
 
     def _rows(self) -> duckdb.DuckDBPyConnection:
         if self._open is None:
-            self._open = self._cursor().execute(self._sql)
+            self._open = self._cursor().execute(self._rows_sql + self._order)
         return self._open
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
@@ -94,12 +121,12 @@ class ScratchResult:
         """All rows as an Arrow stream; needs no pyarrow. Integers beyond 64 bits are its decimals of 38 digits."""
         if self._shown:
             self.refuse_39_digits()
-        return self._cursor().sql(self._sql).__arrow_c_stream__(requested_schema)
+        return self._cursor().sql(self._sql + self._order).__arrow_c_stream__(requested_schema)
 
     def df(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""
         with _package("pandas", "pandas"), _values():
-            frame = self._cursor().execute(self._sql).df()
+            frame = self._cursor().execute(self._sql + self._order).df()
             _type_texts(frame, self.columns)
             self._keep_wide_integers(frame)
             return frame
@@ -110,7 +137,10 @@ class ScratchResult:
 
         for i, column in enumerate(self.columns):
             if WIDE in column.type:
-                values = [value for (value,) in self._cursor().execute(f"SELECT c{i} FROM {self._table}").fetchall()]
+                values = [
+                    value
+                    for (value,) in self._cursor().execute(f"SELECT c{i} FROM {self._table}{self._order}").fetchall()
+                ]
                 frame.isetitem(i, pandas.Series(values, dtype=object, index=frame.index).array)
 
     def refuse_39_digits(self) -> None:
@@ -121,7 +151,7 @@ class ScratchResult:
         beyond = " OR ".join(f"{c} NOT BETWEEN -{MOST_DIGITS} AND {MOST_DIGITS}" for c in wide)
         if self._cursor().execute(f"SELECT count(*) FROM {self._table} WHERE {beyond}").fetchall() != [(0,)]:
             raise PostProcessingError(
-                "an integer of 39 digits is more than Arrow's decimals hold",
+                "an integer of 39 digits is too long for Arrow's decimals",
                 code=502,
                 fix="CAST it to DOUBLE or VARCHAR, or fetch rows.",
             )
@@ -155,9 +185,9 @@ class ScratchResult:
 
     def _all(self) -> Iterator[Row]:
         with _values():
-            rows = self._cursor().execute(self._sql)
+            rows = self._cursor().execute(self._rows_sql + self._order)
             while batch := rows.fetchmany(2048):
-                yield from batch
+                yield from self._in_utc(batch)
 
     def close(self) -> None:
         """Give the rows up; scratch drops them before its next statement."""

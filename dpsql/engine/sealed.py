@@ -20,7 +20,7 @@ class Sealed:
         raise InterfaceError(
             f"a dpsql {type(self).__name__.lower()} cannot be pickled or copied",
             code=609,
-            why="It holds private rows, or a way to them.",
+            why="It holds private rows, or gives access to them.",
         )
 
 

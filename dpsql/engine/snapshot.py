@@ -25,7 +25,7 @@ _MULTIPLIED = ("TIMESTAMP WITH TIME ZONE", "INTERVAL")  # DuckDB counts them in 
 _FINE = re.compile("us|μs|ns|nano", re.ASCII)
 _TIMES = re.compile(r"TIME|INTERVAL")
 _KEPT |= {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
-_FIX = "Hand over a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
+_FIX = "Pass a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
 
 
 def snapshot(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, data: object) -> None:
@@ -57,10 +57,10 @@ def _names(table: str, names: Sequence[object]) -> tuple[str, ...]:
     checked: list[str] = []
     for position, name in enumerate(names, start=1):
         if not isinstance(name, str) or not name or "\0" in name or not name.isprintable():
-            raise refuse(table, f"the name of column {position} is not a plain text")
+            raise refuse(table, f"the name of column {position} is not plain text")
         checked.append(str(name))
     if repeated(checked) is not None:
-        raise refuse(table, "two columns have the same name (names are compared without case)")
+        raise refuse(table, "two columns have the same name (case is ignored)")
     return tuple(checked)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from dpsql.engine.sealed import Sealed
 
+UNREADABLE = "unreadable: "  # before what a message says of a column that no query may read
+
 Array = np.ndarray[Any, np.dtype[Any]]  # a numpy.ma.MaskedArray is one
 Columns = Mapping[str, Array]
 
@@ -50,6 +52,26 @@ class Database:
     table: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A PostgreSQL database. parameters: libpq's, never a password: that comes from the environment, a password file of
+    libpq, a service file, or the first line of password_file. timeout: seconds a statement may take."""
+
+    parameters: tuple[tuple[str, str], ...]
+    password_file: Path | None = None
+    timeout: int = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A table of a PostgreSQL database. system: the identifier that the server must have."""
+
+    address: Address
+    schema: str
+    table: str
+    system: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Frame(Sealed):
     """A frame in memory: pandas, polars, pyarrow, a DuckDB relation, anything with __arrow_c_stream__, or a mapping
@@ -58,12 +80,31 @@ class Frame(Sealed):
     data: object
 
 
-Source = Files | Database | Frame
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Cluster(Sealed):
+    """Where Spark runs: at an address without a token (sc://host, spark://host, local[2]), or behind a session that was
+    given. timeout: seconds a statement may take."""
+
+    url: str | None = None
+    session: object | None = None
+    timeout: int = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkTable:
+    """A table by the parts of its name in Spark's catalog, or Parquet files by the addresses that Spark reads them at."""
+
+    cluster: Cluster
+    name: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+Source = Files | Database | Server | SparkTable | Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column as the engine describes it; type is DuckDB's name for its type."""
+    """A column as the engine describes it; type is the engine's word, or UNREADABLE and why."""
 
     name: str
     type: str

@@ -1,7 +1,7 @@
 """The one folder in which a session's engines may write rows down: private, and gone when the session is.
 
 It is `dpsql-…` (0700) in the place that is asked for, else in the system's temporary folder. A lock in it, which the
-operating system gives back however a process ends, says whether somebody still uses it: the next session removes the folders
+operating system gives back however a process ends, shows whether it is in use: the next session removes the folders
 of those who are gone. A forked child neither removes its parent's folder nor gives the lock back.
 """
 
@@ -69,7 +69,7 @@ def place_from(declared: Path | None, given: str | Path | None) -> Path | None:
         return declared
     said = given if given is not None else os.environ.get(VARIABLE)
     if isinstance(said, bytes) or (said is not None and not isinstance(said, str | os.PathLike)):
-        raise InterfaceError("temp_folder= is a path", fix="Write temp_folder='/srv/temp', or leave it out.")
+        raise InterfaceError("temp_folder= must be a path", fix="Write temp_folder='/srv/temp', or leave it out.")
     return Path(os.path.abspath(os.path.expanduser(said))) if said else None
 
 
@@ -86,7 +86,7 @@ def _made(place: Path) -> tuple[Path, int]:
     except (OSError, ValueError) as error:  # a NUL in it
         why = error.strerror if isinstance(error, OSError) else None
         raise SourceError(
-            f"rows cannot be spilled to {str(place).replace(chr(0), '?')}: {why or 'it is no folder that can be made'}",
+            f"rows cannot be spilled to {str(place).replace(chr(0), '?')}: {why or 'no such folder can be created'}",
             code=312,
             fix=f"Name another folder: `temp_folder:` in the metadata, temp_folder=, or {VARIABLE}.",
         ) from None

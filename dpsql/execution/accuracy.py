@@ -61,7 +61,7 @@ def near_enough(planned: Planned, wanted: Wanted, limits: Limits | None = None) 
         first = limits_first(planned, wanted, plan)
         smallest = _told(_with_limits(plan, _candidates(plan, 0)))
         if not wanted.best:
-            _check(smallest, wanted)  # what no limit makes possible is refused for nothing
+            _check(smallest, wanted)  # what no limit makes possible is refused at no cost
         return dataclasses.replace(smallest, before=(first,))
 
     def settled(epsilon: Fraction) -> ReleasePlan:
@@ -84,7 +84,7 @@ def _told(plan: ReleasePlan) -> ReleasePlan:
 
 
 def limits_first(planned: Planned, wanted: Wanted, plan: ReleasePlan) -> Before:
-    """The choice of limits as a release of its own, with the part of ε that choices have in a query (privacy/auto.py): of
+    """The choice of limits as a release of its own, with the part of ε that choices get in a query (privacy/auto.py): of
     the ε that a limit of eight times the smallest would need, which is a function of the question.
 
     Half-widths are fixed here, and noise does not grow with the limit, only ε does. So as many units may be above a limit as
@@ -113,22 +113,22 @@ def limits_first(planned: Planned, wanted: Wanted, plan: ReleasePlan) -> Before:
         delta=Fraction(0),
         delta_keys=Fraction(0),
     )
-    return Before(plan=dataclasses.replace(base, stages=stages, cost=cost, narrow=None, level=None, split=()))
+    return Before(plan=dataclasses.replace(base, stages=stages, cost=cost, narrow=None, confidence=None, split=()))
 
 
 def _choosing(stage: NoisyStage, ratio: Fraction) -> NoisyStage:
     """The stage with nothing but its choices. Private keys are not known yet: all rows count for the limit."""
     if any(choice.of == "groups" for choice in stage.choices) and not stage.public_keys:
         raise Refused(
-            "in how many groups a unit counts is chosen when the private keys are known, and accuracy asks before",
+            "the limit on a unit's groups is chosen once the private keys are known, but accuracy needs it before",
             code=119,
-            fix="Say max_groups_contributed = a number or 'released', or ask for an ε.",
+            fix="Set max_groups_contributed to a number or to 'released', or set epsilon instead of an accuracy.",
         )
     if stage.choices and stage.loads:
         raise Refused(
-            "the limits of a release that reads other results are chosen when those are known, and accuracy asks before",
+            "limits of a release that reads other results are chosen once those are known, but accuracy needs them before",
             code=119,
-            fix="Say max_rows_contributed = a number or 'released', or ask for an ε.",
+            fix="Set max_rows_contributed to a number or to 'released', or set epsilon instead of an accuracy.",
         )
     choices = tuple(
         dataclasses.replace(choice, tolerated=choice.tolerated * ratio, fading=True) for choice in stage.choices
@@ -248,7 +248,7 @@ def _unknown(name: str, names: list[str]) -> Refused:
         "(MEDIAN, MIN, MODE) it depends on the data.",
         fix=f"Ask for the accuracy of {', '.join(names)}, or give the number of rows: assumed_rows = 1000."
         if names
-        else "Give the number of rows (assumed_rows = 1000), or ask for an ε.",
+        else "Give the number of rows (assumed_rows = 1000), or set epsilon instead of an accuracy.",
     )
 
 

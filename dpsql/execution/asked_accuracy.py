@@ -52,10 +52,10 @@ class Asking:
         value = None if sides is None else smallest_value(self.session, sides)
         if value is None:
             raise Refused(
-                f"how large {name} is was not released before",
+                f"no earlier query released how large {name} is",
                 code=119,
-                why="A percentage is of the smallest number above its noise that an earlier query of yours showed, over the "
-                "same rows and keys, with the same limits.",
+                why="A percentage refers to the smallest number above its noise that an earlier query of yours showed, over "
+                "the same rows and keys, with the same limits.",
                 fix="Ask for it once with a small epsilon and no accuracy, or ask for a half-width: a number without %.",
             )
         return near.part * Fraction(value)

@@ -1,6 +1,6 @@
 """Bounds that are left to the data (`bounds: auto`): chosen before the query that needs them, with a part of its ε.
 
-A choice is a release of its own: charged, on record, and public afterwards, so later queries take it over for nothing. The
+A choice is a release of its own: charged, on record, and public afterwards, so later queries use it at no cost. The
 query is then planned as if the owner had declared what was chosen, for the rest of ε: together they cost what was asked.
 """
 
@@ -21,7 +21,7 @@ from dpsql.plan.dialects.literals import identifier
 from dpsql.plan.measurements import Choice, OnAxis, RowTotal
 from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.auto import doublings
-from dpsql.privacy.bound import tables_read
+from dpsql.privacy.contribution_limit import tables_read
 from dpsql.privacy.settings import Released
 
 SHARE = Fraction(1, 10)
@@ -94,7 +94,7 @@ def ladder(asked: ReleasePlan, column: str, epsilon: Fraction) -> ReleasePlan:
     )
     cost = dataclasses.replace(asked.cost, epsilon=epsilon, delta=Fraction(0), rho=draw.rho, delta_keys=Fraction(0))
     final = Noisy(stage.number, (low, high))
-    return dataclasses.replace(asked, stages=(made,), final=final, cost=cost, narrow=None, level=None)
+    return dataclasses.replace(asked, stages=(made,), final=final, cost=cost, narrow=None, confidence=None)
 
 
 def chosen_of(stage: NoisyStage, low: int, high: int) -> Interval:

@@ -17,20 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.plan.answers import answers
+from dpsql.plan.answers import Term, answers
 from dpsql.plan.measurements import Measurement
 from dpsql.plan.questions import Questions, questions
 from dpsql.plan.stages import Draw, Noised, NoisyStage
+from dpsql.plan.vault_query import total_name
 from dpsql.privacy.error_estimate import Estimating, answered
 from dpsql.privacy.measured import width_of
 from dpsql.release.codec import decode
-from dpsql.release.noise import ReleasedRows
+from dpsql.release.released_rows import ReleasedRows
 from dpsql.report.estimates import Made, Rows, RowsOf
-from dpsql.report.half_widths import LEVEL
+from dpsql.report.half_widths import CONFIDENCE
 from dpsql.session import Session
 
 Reals = npt.NDArray[np.float64]
-OUTSIDE = 1 - LEVEL
+OUTSIDE = 1 - CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,10 @@ class Released:
     rows: ReleasedRows
     measured: Sequence[Mapping[str, Any]]
 
-    def total(self, one: Mapping[str, Any], factors: Sequence[Fraction], first: int = 0) -> Reals:
+    def total(self, one: Mapping[str, Any], terms: Sequence[Term]) -> Reals:
         """Σ factor·total of every group."""
-        names = (f"m{one['position']}_{first + i}" for i in range(len(factors)))
-        columns = (np.asarray(self.rows.columns[name], dtype=np.float64) for name in names)
-        parts = [float(factor) * column for factor, column in zip(factors, columns, strict=True)]
+        columns, position = self.rows.columns, one["position"]
+        parts = [float(t.factor) * np.asarray(columns[total_name(position, t.total)], dtype=np.float64) for t in terms]
         summed: Reals = np.sum(parts, axis=0)
         return summed
 
@@ -78,7 +78,7 @@ def rows_counted(session: Session, assumed: int | None, *, promised: bool) -> Ro
     the catalog promises units."""
 
     known: dict[tuple[int, tuple[Measurement, ...]], Rows | None] = {}
-    earlier: dict[int, tuple[Questions | None, tuple[Released, ...]]] = {}  # by stage, worked out once
+    earlier: dict[int, tuple[Questions | None, tuple[Released, ...]]] = {}  # by stage, computed once
 
     def of(stage: NoisyStage, made_of: tuple[Measurement, ...]) -> Rows | None:
         if assumed is not None:
@@ -116,9 +116,10 @@ def _counted(
         for one in before.measured:
             if one["rows"] is None or one["rows"]["question"] not in wanted:
                 continue
-            factors = [Fraction(factor) for factor in one["rows"]["factors"]]
-            width = float(width_of(factors, _draws(one), LEVEL)) / math.sqrt(before.rows.rows)
-            count = float(np.mean(before.total(one, factors))) - width
+            stored = zip(one["rows"]["factors"], _draws(one), strict=True)
+            terms = [Term(i, Fraction(factor), draw) for i, (factor, draw) in enumerate(stored)]
+            width = float(width_of(terms, CONFIDENCE)) / math.sqrt(before.rows.rows)
+            count = float(np.mean(before.total(one, terms))) - width
             if count > width:
                 average = " on average" if stage.keys else ""
                 return Rows(count, f"at least so many{average}, by release {before.charge}")
@@ -160,16 +161,13 @@ def _saying(before: Released, question: str) -> Mapping[str, Any] | None:
 
 def _sizes(before: Released, side: Made, said: Mapping[int, Mapping[str, Any]]) -> Iterator[float | None]:
     """|value| in each group where it stands out."""
-    level = float(1 - OUTSIDE / before.rows.rows)
+    confidence = float(1 - OUTSIDE / before.rows.rows)
     noised = {
         j: Noised(measurement=each.measurement, form=said[j]["form"], draws=_draws(said[j]))
         for j, each in side.noised.items()
     }
-    values = {
-        j: [before.total(said[j], answer.factors, answer.first) for answer in answers(each)]
-        for j, each in noised.items()
-    }
+    values = {j: [before.total(said[j], answer.terms) for answer in answers(each)] for j, each in noised.items()}
     for group in range(before.rows.rows):
         known = {j: [float(value[group]) for value in each] for j, each in values.items()}
-        estimate = Estimating(answered(noised, known), level).of(side.expr)
-        yield abs(estimate.value) if estimate is not None and abs(estimate.value) > estimate.width(level) else None
+        estimate = Estimating(answered(noised, known), confidence).of(side.expr)
+        yield abs(estimate.value) if estimate is not None and abs(estimate.value) > estimate.width(confidence) else None

@@ -1,4 +1,4 @@
-"""What is known of a query before it runs: the charge that it would be, the rows that answer it for nothing, and its plan
+"""What is known of a query before it runs: the charge that it would be, the rows that answer it at no cost, and its plan
 with what was chosen for it before. None of it looks at the data.
 """
 
@@ -13,12 +13,15 @@ from dpsql.errors import InterfaceError, InternalError
 from dpsql.execution.auto_bounds import Column
 from dpsql.execution.plan_sql import PlanSql
 from dpsql.execution.planning import UNDECIDED, Decided, plan_of, released_bounds
+from dpsql.execution.query_settings import wants_fresh
 from dpsql.plan.fingerprint import plan_fingerprint, user_tables_of
 from dpsql.plan.stages import ReleasePlan
 from dpsql.release.codec import decode
 from dpsql.report.release_record import release_record
 from dpsql.session import Session
 from dpsql.sql.statement import Statement
+
+MOST_KEPT = 4000  # characters of a statement's text on record
 
 
 def check(session: Session, plan: ReleasePlan) -> PlanSql:
@@ -37,7 +40,7 @@ def plan_now(session: Session, statement: Statement, query_id: str | None = None
     plan = _with_known_limits(session, statement, UNDECIDED, query_id)
     if session.exact or not any(stage.bounds for stage in plan.stages):
         return plan
-    fresh = session.fresh(statement)
+    fresh = wants_fresh(session, statement)
     if fresh and query_id is None:
         return plan
     if not plan.before and _has_rows(session, plan, query_id, fresh=fresh):
@@ -55,7 +58,7 @@ def _with_known_limits(
         return plan
     choice = plan.before[0].plan
     charge = charge_of(session, choice, PlanSql.of(session, choice), id_of_choice(query_id))
-    rows = _known_rows(session, charge, fresh=session.fresh(statement))
+    rows = _known_rows(session, charge, fresh=wants_fresh(session, statement))
     if rows is None:
         return plan
     limits = [each.chosen for each in decode(rows)]
@@ -88,14 +91,20 @@ def ledger_of(session: Session) -> Ledger:
     return session.ledger
 
 
-def charge_of(session: Session, plan: ReleasePlan, plan_sql: PlanSql, query_id: str | None) -> Charge:
+def charge_of(
+    session: Session, plan: ReleasePlan, plan_sql: PlanSql, query_id: str | None, *, sql: str | None = None
+) -> Charge:
+    """sql: the statement, where the charge is made for one: the record keeps it for the owner."""
+    record = release_record(plan, version=session.catalog.version)
+    if sql is not None:
+        record["sql"] = sql if len(sql) <= MOST_KEPT else f"{sql[:MOST_KEPT]}…"
     return Charge(
         plan=plan_fingerprint(plan, plan_sql.contents(session.scratch, user_tables_of(plan))),
         metadata=session.metadata,
         cost=plan.cost,
         analyst=session.analyst,
         query_id=query_id,
-        record=json.dumps(release_record(plan, version=session.catalog.version)),
+        record=json.dumps(record),
     )
 
 

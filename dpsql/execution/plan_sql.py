@@ -10,50 +10,91 @@ import numpy as np
 import numpy.typing as npt
 
 from dpsql.engine.scratch import Scratch
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.sources import Column
 from dpsql.errors import Refused
+from dpsql.execution.passed_text import PassedText, example
 from dpsql.ir.expr import Expr
-from dpsql.ir.nodes import Loaded, Node, Noisy, Scan, UserTable, walk
-from dpsql.plan.dialects import scratch as dialect
+from dpsql.ir.nodes import Loaded, Node, Noisy, PublicText, Scan, UserTable, walk
+from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
 from dpsql.plan.stages import FAN_OUT_LIMIT, NoisyStage, ReleasePlan
-from dpsql.release.noise import ReleasedRows
 from dpsql.release.nonnegative import nonnegative
-from dpsql.session import USER, Session
+from dpsql.release.released_rows import ReleasedRows
+from dpsql.session import Session
 
 
 @dataclass(slots=True)
 class PlanSql:
-    """tables: the public tables' scratch names. number: tells this run's noisy tables from others'."""
+    """tables: the public tables' scratch names. user_tables: the SQL of the user's relations.
+
+    number: tells this run's noisy tables from others'."""
 
     plan: ReleasePlan
     tables: dict[str, str]
+    user_tables: dict[str, str]
     number: int
     loaded: set[int] = field(default_factory=set)
+    text: PassedText | None = None
 
     @classmethod
     def of(cls, session: Session, plan: ReleasePlan) -> PlanSql:
+        text = PassedText.of(session, plan.final) if isinstance(plan.final, PublicText) else None
         roots = [plan.final, *(load for stage in plan.stages for load in stage.loads)]
         needed = dict.fromkeys(n.table for root in roots for n in walk(root) if isinstance(n, Scan))
-        return cls(plan, {table: session.load_public(table) for table in needed}, session.next_number())
+        tables = {table: session.load_public(table) for table in needed}
+        user = dict.fromkeys(n.table for root in roots for n in walk(root) if isinstance(n, UserTable))
+        return cls(
+            plan, tables, {table: session.user.relation(table) for table in user}, session.next_number(), text=text
+        )
 
     def relation(self, node: Node, *, empty: bool = False) -> str:
-        return Relations(lambda leaf: self._leaf(leaf, empty), dialect.render).render(node)
+        return Relations(lambda leaf: self._leaf(leaf, empty), SCRATCH).render(node)
 
     def final(self, *, empty: bool = False) -> str:
         """The statement's last query, its columns under their names."""
-        return output(self.relation(self.plan.final, empty=empty), self.plan.final, dialect.identifier)
+        return self._output(self.plan.final, empty=empty)
+
+    def _output(self, node: Node, *, empty: bool = False) -> str:
+        return output(self.relation(node, empty=empty), node, SCRATCH.identifier)
+
+    def _parts(self, *, empty: bool = False) -> dict[str, str]:
+        """The relations that stand in a text, by their names there."""
+        final = self.plan.final
+        assert isinstance(final, PublicText)
+        return {name: self._output(part, empty=empty) for name, part in zip(final.names, final.parts, strict=True)}
+
+    def rows(self, scratch: Scratch) -> ScratchResult:
+        """The statement's rows, when all stages are loaded."""
+        return scratch.query(self.final(), shown=True) if self.text is None else self.text.rows(self._parts())
 
     def describe(self, scratch: Scratch) -> None:
         """Find type and name errors before anything is charged."""
         for stage in self.plan.stages:
             for load in stage.loads:
                 scratch.describe(self.relation(load, empty=True))
-        scratch.describe(self.final(empty=True))
+        if self.text is None:
+            scratch.describe(self.final(empty=True))
+        elif self.plan.stages:
+            self.describe_text(scratch)
+
+    def columns(self, scratch: Scratch) -> tuple[Column, ...]:
+        """The result's columns, over parts and released rows without rows: nothing runs."""
+        if self.text is None:
+            return scratch.describe(self.final(empty=True))
+        return self.text.describe(self._parts(empty=True))
+
+    def describe_text(self, scratch: Scratch) -> None:
+        """Find what DuckDB would refuse of the text, over parts of one row that is made up: PIVOT
+        takes its columns from rows."""
+        assert self.text is not None
+        parts = self._parts(empty=True)
+        self.text.describe({name: example(scratch.describe(sql)) for name, sql in parts.items()})
 
     def contents(self, scratch: Scratch, tables: tuple[str, ...]) -> dict[str, str]:
-        """A digest of the rows of each of the user's tables, in whatever order they stand."""
-        return {table: _digest(scratch, dialect.identifier(USER + table)) for table in tables}
+        """A digest of the rows of each of the user's tables, in any order."""
+        return {table: _digest(scratch, self.user_tables[table]) for table in tables}
 
     def check_fan_outs(self, scratch: Scratch, stage: NoisyStage, *, released: bool) -> None:
         """Refuse joins in which one private row can meet more than FAN_OUT_LIMIT public rows: they would make running out
@@ -69,12 +110,12 @@ class PlanSql:
                     f"one private row could meet {met:,} rows of the other side in this join",
                     code=136,
                     at=fan_out.at,
-                    why=f"At most {FAN_OUT_LIMIT:,} are allowed: a join must not run out of memory because of one person.",
+                    why=f"At most {FAN_OUT_LIMIT:,} are allowed: one person must not make a join run out of memory.",
                     fix="Join on equality of columns that few rows share, or make the other side smaller first.",
                 )
 
     def _most_met(self, scratch: Scratch, rows: Node, keys: tuple[Expr, ...]) -> int:
-        shown = [dialect.render(key, lambda column: name(column.id)) for key in keys]
+        shown = [SCRATCH.render(key, lambda column: name(column.id)) for key in keys]
         where = f" WHERE {' AND '.join(f'{key} IS NOT NULL' for key in shown)}" if shown else ""
         by = f" GROUP BY {', '.join(shown)}" if shown else ""
         counted = f"SELECT count(*) AS met FROM ({self.relation(rows)}) AS t{where}{by}"
@@ -83,10 +124,10 @@ class PlanSql:
 
     def load(self, scratch: Scratch, stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> None:
         """The rows of stages; all levels of a family together."""
-        waiting = [(s, rows) for s, rows in zip(stages, released, strict=True) if s.number not in self.loaded]
-        stages = [stage for stage, _ in waiting]
-        for stage, rows in zip(stages, nonnegative(stages, [rows for _, rows in waiting]), strict=True):
-            self._load(scratch, stage, rows)
+        waiting = [stage for stage in stages if stage.number not in self.loaded]
+        by_stage = nonnegative(waiting, {rows.stage: rows for rows in released})
+        for stage in waiting:
+            self._load(scratch, stage, by_stage[stage.number])
 
     def _load(self, scratch: Scratch, stage: NoisyStage, rows: ReleasedRows) -> None:
         types = noisy_columns(stage, exact=self.plan.exact)
@@ -107,13 +148,12 @@ class PlanSql:
     def _leaf(self, node: Scan | UserTable | Noisy | Loaded, empty: bool) -> str:
         match node:
             case Scan():
-                table = dialect.identifier(self.tables[node.table])
+                table = SCRATCH.identifier(self.tables[node.table])
                 items = [f'"{i}" AS {name(f.id)}' for i, f in enumerate(node.fields)]
                 return f"SELECT {', '.join(items)} FROM {table}"
             case UserTable():
-                table = dialect.identifier(USER + node.table)
-                items = [f"{dialect.identifier(f.name)} AS {name(f.id)}" for f in node.fields]
-                return f"SELECT {', '.join(items)} FROM {table}"
+                items = [f"{SCRATCH.identifier(f.name)} AS {name(f.id)}" for f in node.fields]
+                return f"SELECT {', '.join(items)} FROM {self.user_tables[node.table]}"
             case Noisy():
                 stage = self.plan.stages[node.stage]
                 return finish(stage, self._source(stage, empty), exact=self.plan.exact)
@@ -122,7 +162,7 @@ class PlanSql:
 
     def _source(self, stage: NoisyStage, empty: bool) -> str:
         if not empty:
-            return dialect.identifier(self._table(stage.number))
+            return SCRATCH.identifier(self._table(stage.number))
         columns = noisy_columns(stage, exact=self.plan.exact) or {"one": "BIGINT"}
         return f"(SELECT {', '.join(f'CAST(NULL AS {t}) AS {c}' for c, t in columns.items())} LIMIT 0) AS empty"
 

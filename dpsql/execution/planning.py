@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
+from typing import TypeVar
 
 from dpsql.catalog.model import Catalog
 from dpsql.domain.interval import Interval
 from dpsql.engine.printing import printed
-from dpsql.errors import Refused
+from dpsql.errors import Refused, SqlError
+from dpsql.execution import asked_rho
 from dpsql.execution.accuracy import Limits, Wanted, near_enough
 from dpsql.execution.asked_accuracy import Asking
 from dpsql.execution.auto_bounds import (
@@ -24,8 +26,10 @@ from dpsql.execution.auto_bounds import (
     released_before,
     with_bounds,
 )
+from dpsql.execution.key_values import answers
+from dpsql.execution.query_settings import settings_of, wants_fresh
 from dpsql.plan.stages import Before, ReleasePlan
-from dpsql.planner import PlannerInput, plan
+from dpsql.planner import PlannerInput, can_release, plan
 from dpsql.privacy.rules.context import KeysNeeded
 from dpsql.privacy.settings import QuerySettings
 from dpsql.session import Session
@@ -33,6 +37,9 @@ from dpsql.sql.allow import allow
 from dpsql.sql.parse import parse
 from dpsql.sql.statement import Statement
 
+# Types that do not fit, and intervals that cannot be: the other way would fail after the charge, or leave them out.
+STAYS = ("DPSQL-105", "DPSQL-135")
+T = TypeVar("T")
 Parameters = Sequence[object] | Mapping[str, object] | None
 
 
@@ -58,7 +65,15 @@ def plan_of(session: Session, statement: Statement, decided: Decided = UNDECIDED
     """Steps 3 to 7. Where bounds are left to the data: with those that are `decided` for this query, or were released
     before, else with wide ones, and the choices that have to come first. Where an accuracy is asked for, with the least ε
     for it; limits that the data choose have to be chosen first, too."""
-    columns, settings = columns_left_to_data(session.catalog), session.settings(statement)
+    columns, settings = columns_left_to_data(session.catalog), settings_of(session, statement)
+    asked_rho.check(statement, session.catalog.accounting)
+    if settings.rho is not None and not session.exact:
+        plain = asked_rho.with_mechanism(settings)
+
+        def costing(epsilon: Fraction) -> ReleasePlan:
+            return _planned(session, statement, columns, dataclasses.replace(plain, epsilon=epsilon), decided.bounds)
+
+        return asked_rho.within(settings.rho, costing)
     if settings.accuracy is None or settings.epsilon is None or session.exact:
         return _planned(session, statement, columns, settings, decided.bounds)
     plain = dataclasses.replace(settings, accuracy=None)
@@ -88,7 +103,9 @@ def _planned(
     try:
         return planned({}, settings.epsilon)
     except Refused:
-        known: dict[Column, Interval] = {} if session.fresh(statement) or session.exact else released_bounds(session)
+        known: dict[Column, Interval] = (
+            {} if wants_fresh(session, statement) or session.exact else released_bounds(session)
+        )
         bounds = {**placeholders(session.catalog, columns), **known, **chosen}
         plan = planned(bounds, settings.epsilon)  # what it lacks is bounds, or this says what else
     needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
@@ -103,6 +120,29 @@ def _planned(
 
 
 def _plan(session: Session, statement: Statement, catalog: Catalog, settings: QuerySettings) -> ReleasePlan:
+    """Where it cannot be planned as one query: its private parts, with the rest as text; or what was said first."""
+    try:
+        return _asking(session, catalog, lambda given: plan(statement, given, settings))
+    except (Refused, SqlError) as refused:
+        mixed = None if statement.otherwise is None or refused.code in STAYS else statement.otherwise()
+        if mixed is None:
+            raise
+        first = refused
+    try:
+        return _asking(session, catalog, lambda given: plan(mixed, given, settings))
+    except (Refused, SqlError):
+        raise first from None
+
+
+def releases_alone(session: Session, statement: Statement) -> bool:
+    """Whether the query could be released by itself."""
+    try:
+        return _asking(session, session.catalog, lambda given: can_release(statement, given))
+    except (Refused, SqlError):
+        return False
+
+
+def _asking(session: Session, catalog: Catalog, work: Callable[[PlannerInput], T]) -> T:
     """The planner reads nothing: it says which public column's values it lacks, and is asked again with them. It ends, since
     each time it has one column more."""
     while True:
@@ -111,10 +151,12 @@ def _plan(session: Session, statement: Statement, catalog: Catalog, settings: Qu
             printed=printed,
             user_tables=session.user_tables,
             keys_of=MappingProxyType(session.keys),
+            key_values=answers(session),
+            engine=session.engine,
             size_limit=session.size_limit,
         )
         try:
-            return plan(statement, given, settings)
+            return work(given)
         except KeysNeeded as needed:
             session.read_keys(*needed.column)
 

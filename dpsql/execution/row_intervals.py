@@ -1,4 +1,4 @@
-"""The 95 % intervals of a result whose columns are made of several measurements, worked out when somebody looks.
+"""The 95 % intervals of a result whose columns are made of several measurements, computed when somebody looks.
 
 They depend on the released values, so they are not in the plan: the released rows are finished once more, in a scratch of
 their own, with the ends of every interval beside them. That is post-processing, and it works after the connection is closed.
@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
+from dpsql.engine.hardening import Limits
 from dpsql.engine.scratch import Scratch
 from dpsql.execution.plan_sql import PlanSql
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node
 from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy.intervals import Widened, branches, has_one_source, widened
-from dpsql.release.noise import ReleasedRows
-from dpsql.report.half_widths import LEVEL, intervals, unnamed
+from dpsql.release.released_rows import ReleasedRows
+from dpsql.report.half_widths import CONFIDENCE, intervals, unnamed
 from dpsql.report.privacy import Intervals, Reckoned, row_key
 
 At = tuple[int, int, int]  # positions of a column and of its ends
@@ -58,7 +59,7 @@ def _together(reckonings: list[Reckoned]) -> Reckoned:
 def _each(
     plan: ReleasePlan, sides: list[Node], released: Sequence[ReleasedRows], plain: frozenset[str]
 ) -> list[Reckoned]:
-    with Scratch(threads=1) as scratch:
+    with Scratch(Limits(threads=1)) as scratch:
         return [_reckon(scratch, n, plan, side, released, plain) for n, side in enumerate(sides)]
 
 
@@ -72,7 +73,7 @@ def _reckon(
 ) -> Reckoned:
     """Infinite where an interval is open, or a column has none."""
     known = frozenset(f.id for f in final.fields if f.name in plain) | unnamed(plan)
-    widened_plan = widened(plan.stages, final, LEVEL, Ids(FAR), skip=known)
+    widened_plan = widened(plan.stages, final, CONFIDENCE, Ids(FAR), skip=known)
     numbers = () if widened_plan is None else tuple(at for at in widened_plan.shown if widened_plan.closed(at))
     without = {f.name: math.inf for f in final.fields if f.id not in known}
     if widened_plan is None or not numbers:
@@ -80,7 +81,7 @@ def _reckon(
     for at in numbers:
         del without[widened_plan.final.fields[at[0]].name]
     wide = dataclasses.replace(plan, stages=widened_plan.stages, final=widened_plan.final)
-    sql = PlanSql(wide, {}, number)
+    sql = PlanSql(wide, {}, {}, number)
     sql.load(scratch, wide.stages, released)
     with closing(scratch.query(sql.final())) as result:
         if len(result) <= MOST_ROWS:
@@ -117,13 +118,12 @@ def _half_of(value: Any, low: float | None, high: float | None) -> float | None:
 def _widest(scratch: Scratch, sql: PlanSql, widened_plan: Widened, numbers: tuple[At, ...]) -> dict[str, float]:
     """For each column the widest half over the rows; infinite where a row's interval is open."""
     columns = ", ".join(f"c{i}" for i in range(len(widened_plan.final.fields)))
-    items = [item for at in numbers for item in (f"max({_half(*at)})", f"coalesce(bool_or({_open(*at)}), false)")]
+    items = (f"CASE WHEN bool_or({_open(*at)}) THEN 'Infinity'::DOUBLE ELSE max({_half(*at)}) END" for at in numbers)
     text = f"SELECT {', '.join(items)} FROM ({sql.final()}) AS t({columns})"
     with closing(scratch.query(text)) as result:
         (values,) = result.fetchall()
-    pairs = zip(numbers, values[::2], values[1::2], strict=True)
-    halves = ((at, math.inf if is_open else half) for at, half, is_open in pairs)
-    return {widened_plan.final.fields[at[0]].name: half for at, half in halves if half is not None}
+    names = (widened_plan.final.fields[value].name for value, _, _ in numbers)
+    return {name: half for name, half in zip(names, values, strict=True) if half is not None}
 
 
 def _half(value: int, low: int, high: int) -> str:

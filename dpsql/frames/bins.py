@@ -43,7 +43,9 @@ def given(sql: str, ends: Sequence[Any]) -> Bins:
     """Bins between the ends given; as in numpy each holds its lower end, and the last one its upper end too."""
     rising = all(low < high for low, high in zip(ends, ends[1:], strict=False))
     if not 2 <= len(ends) <= MOST_ENDS or not rising:
-        raise InterfaceError(f"the ends of bins are 2 to {MOST_ENDS} rising values, such as [0, 30, 60, 240]", code=608)
+        raise InterfaceError(
+            f"the ends of bins must be 2 to {MOST_ENDS} rising values, such as [0, 30, 60, 240]", code=608
+        )
     below = " ".join(f"WHEN {sql} < {words.value(end)} THEN {at}" for at, end in enumerate(ends[1:-1]))
     last = len(ends) - 2
     return Bins(

@@ -8,26 +8,16 @@ from typing import TYPE_CHECKING, Any
 from dpsql.errors import InterfaceError
 from dpsql.frames import sql_literals as words
 from dpsql.frames.bins import equal, given
-from dpsql.frames.opaque import Unseen
+from dpsql.frames.calculations import Calculated
+from dpsql.frames.counts import grouped_counts, shown_counts
 from dpsql.frames.statistics import statistic
 
 if TYPE_CHECKING:
-    from dpsql.frames.frame import PrivateFrame
     from dpsql.frames.result import Result
 
 
-_SQL_TYPES: dict[type, str] = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bool: "BOOLEAN"}
-
-
-class PrivateColumn(Unseen):
+class PrivateColumn(Calculated):
     """`frame["duration"] / 60 > 1` is an expression; `.mean()` and its like ask, and are charged."""
-
-    __hash__ = None  # type: ignore[assignment]  # == makes an expression, so columns are not hashable
-
-    def __init__(self, frame: PrivateFrame, sql: str, name: str) -> None:
-        self._frame = frame
-        self._sql = sql
-        self.name = name
 
     # Questions --------------------------------------------------------------------------------------------------
 
@@ -67,14 +57,32 @@ class PrivateColumn(Unseen):
     def mode(self) -> Any:
         return self._ask("mode")
 
-    def agg(self, what: str) -> Any:
-        """A statistic by its name."""
-        return self._ask(what)
+    def corr(self, other: PrivateColumn) -> Any:
+        """The correlation with another column of the frame."""
+        return self._ask_sql(f"CORR({self._other(other)}, {self._sql})", "corr")
 
-    def value_counts(self) -> Result:
-        """The number of rows of each value, most frequent first."""
-        counted = f'SELECT {self._sql} AS {words.name(self.name)}, COUNT(*) AS "count" FROM {self._frame._relation.sql}'
-        return self._frame._result(f'{counted} GROUP BY 1 ORDER BY "count" DESC, 1')
+    def cov(self, other: PrivateColumn) -> Any:
+        """The covariance (of a sample) with another column of the frame."""
+        return self._ask_sql(f"COVAR_SAMP({self._other(other)}, {self._sql})", "cov")
+
+    def agg(self, func: object) -> Any:
+        """A statistic by its name or as a function; of a list of them one row, in one query."""
+        from dpsql.frames.spellings import Noting, statistic_name, statistic_sql
+
+        noting = Noting(self._frame, self._sql, self.name)
+        if not isinstance(func, list | tuple):
+            return self._ask_sql(statistic_sql(noting, func), self.name if callable(func) else str(func))
+        listed = ", ".join(f"{statistic_sql(noting, one)} AS {words.name(statistic_name(one))}" for one in func)
+        return self._frame._result(f"SELECT {listed} FROM {self._frame._relation.sql}")
+
+    aggregate = agg
+
+    def value_counts(
+        self, normalize: bool = False, sort: bool = True, ascending: bool = False, dropna: bool = True
+    ) -> Result:
+        """The number of rows of each value, most frequent first. normalize: their share of all that are shown."""
+        counted = grouped_counts([(self._sql, self.name)], self._frame._relation.sql, dropna=dropna)
+        return self._frame._result(shown_counts(counted, [self.name], normalize, sort, ascending))
 
     def hist(
         self,
@@ -104,8 +112,10 @@ class PrivateColumn(Unseen):
         return self._frame._asked_with(epsilon, delta)._describe([(self.name, self._sql)])
 
     def _ask(self, what: str, *arguments: Any) -> Any:
-        sql = statistic(self._sql, what, *arguments)
-        return self._frame._scalar(f"SELECT {sql} AS {words.name(what)} FROM {self._frame._relation.sql}")
+        return self._ask_sql(statistic(self._sql, what, *arguments), what)
+
+    def _ask_sql(self, sql: str, name: str) -> Any:
+        return self._frame._scalar(f"SELECT {sql} AS {words.name(name)} FROM {self._frame._relation.sql}")
 
     def _ends(self) -> tuple[float, float]:
         bounds = self._frame._bounds_of(self.name) if self._sql == words.name(self.name) else None
@@ -117,123 +127,3 @@ class PrivateColumn(Unseen):
                 fix="Give them: hist(range=(0, 240)).",
             )
         return bounds
-
-    # Expressions ------------------------------------------------------------------------------------------------
-
-    def isin(self, values: Iterable[object]) -> PrivateColumn:
-        if isinstance(values, str | bytes):  # as in pandas: its letters are hardly meant
-            raise InterfaceError(f"isin takes a list, this is the text {values!r}", fix=f"Write isin([{values!r}]).")
-        listed = ", ".join(words.value(value) for value in values)
-        return self._made(f"({self._sql} IN ({listed}))" if listed else "FALSE")
-
-    def between(self, left: object, right: object) -> PrivateColumn:
-        return self._made(f"({self._sql} BETWEEN {self._other(left)} AND {self._other(right)})")
-
-    def isna(self) -> PrivateColumn:
-        return self._made(f"({self._sql} IS NULL)")
-
-    def notna(self) -> PrivateColumn:
-        return self._made(f"({self._sql} IS NOT NULL)")
-
-    def clip(self, lower: object = None, upper: object = None) -> PrivateColumn:
-        """The column within these bounds; missing values stay missing, which GREATEST and LEAST would make a bound."""
-        sql = self._sql if lower is None else f"GREATEST({self._sql}, {self._other(lower)})"
-        sql = sql if upper is None else f"LEAST({sql}, {self._other(upper)})"
-        return self._made(f"CASE WHEN {self._sql} IS NOT NULL THEN {sql} END")
-
-    def abs(self) -> PrivateColumn:
-        return self._made(f"ABS({self._sql})")
-
-    def fillna(self, value: object) -> PrivateColumn:
-        return self._made(f"COALESCE({self._sql}, {self._other(value)})")
-
-    def astype(self, sql_type: str | type) -> PrivateColumn:
-        """CAST to an SQL type, such as "INTEGER", or to int, float, str, bool."""
-        named = _SQL_TYPES.get(sql_type, "") if isinstance(sql_type, type) else sql_type
-        if not isinstance(named, str) or not named:
-            raise InterfaceError(
-                f"{sql_type!r} is no type that SQL has",
-                code=608,
-                fix='Write astype("INTEGER"), or int, float, str, bool.',
-            )
-        return self._made(f"TRY_CAST({self._sql} AS {named})")
-
-    def __add__(self, other: object) -> PrivateColumn:
-        return self._infix("+", other)
-
-    def __radd__(self, other: object) -> PrivateColumn:
-        return self._infix("+", other, turned=True)
-
-    def __sub__(self, other: object) -> PrivateColumn:
-        return self._infix("-", other)
-
-    def __rsub__(self, other: object) -> PrivateColumn:
-        return self._infix("-", other, turned=True)
-
-    def __mul__(self, other: object) -> PrivateColumn:
-        return self._infix("*", other)
-
-    def __rmul__(self, other: object) -> PrivateColumn:
-        return self._infix("*", other, turned=True)
-
-    def __truediv__(self, other: object) -> PrivateColumn:
-        return self._infix("/", other)
-
-    def __rtruediv__(self, other: object) -> PrivateColumn:
-        return self._infix("/", other, turned=True)
-
-    def __neg__(self) -> PrivateColumn:
-        return self._made(f"(-{self._sql})")
-
-    def __lt__(self, other: object) -> PrivateColumn:
-        return self._infix("<", other)
-
-    def __le__(self, other: object) -> PrivateColumn:
-        return self._infix("<=", other)
-
-    def __gt__(self, other: object) -> PrivateColumn:
-        return self._infix(">", other)
-
-    def __ge__(self, other: object) -> PrivateColumn:
-        return self._infix(">=", other)
-
-    def __eq__(self, other: object) -> PrivateColumn:  # type: ignore[override]  # an expression, as in pandas
-        return self._infix("=", other)
-
-    def __ne__(self, other: object) -> PrivateColumn:  # type: ignore[override]  # an expression, as in pandas
-        return self._infix("<>", other)
-
-    def __and__(self, other: object) -> PrivateColumn:
-        return self._infix("AND", other)
-
-    def __or__(self, other: object) -> PrivateColumn:
-        return self._infix("OR", other)
-
-    def __invert__(self) -> PrivateColumn:
-        return self._made(f"(NOT {self._sql})")
-
-    def __repr__(self) -> str:
-        return f"<private column {self._sql}>"
-
-    def _infix(self, operator: str, other: object, *, turned: bool = False) -> PrivateColumn:
-        left, right = self._sql, self._other(other)
-        if turned:
-            left, right = right, left
-        return self._made(f"({left} {operator} {right})")
-
-    def _other(self, other: object) -> str:
-        if not isinstance(other, PrivateColumn):
-            return words.value(other)
-        other.check_of(self._frame)
-        return other._sql
-
-    def check_of(self, frame: PrivateFrame) -> None:
-        """Refuse a column of a frame with other columns; the same frame before it was filtered has the same ones."""
-        mine = self._frame
-        if mine._root is not frame._root or mine._relation.pieces != frame._relation.pieces:
-            raise InterfaceError(
-                "the column is of another frame", code=608, fix="Take it from this one, or merge the frames first."
-            )
-
-    def _made(self, sql: str) -> PrivateColumn:
-        return PrivateColumn(self._frame, sql, self.name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from dpsql.aggregates import BY_NAME
+from dpsql.dbapi.statements import kind_of
 from dpsql.engine.printing import printed
 from dpsql.errors import Error, InterfaceError, Span, SqlError
 from dpsql.execution.planning import Parameters, read
@@ -15,7 +16,7 @@ from dpsql.session import Session
 from dpsql.sql.bind import bind
 from dpsql.sql.lexical import tokenize
 
-ANSWERING = ("query", "explain", "show_tables", "show_budget", "describe")
+ANSWERING = ("query", "explain", "show_tables", "show_budget", "show_settings", "describe")
 END = "\n"
 """What follows an expression wherever it is written into SQL: a comment in it swallows nothing else."""
 
@@ -40,13 +41,12 @@ def check_expression(session: Session, expression: str, *, rows: str, column: st
         )
 
 
-def check_answers(sql: str, parameters: Parameters) -> None:
+def check_answers(session: Session, sql: str, parameters: Parameters) -> None:
     """Refuse, before it is run, a statement that has no rows to answer with."""
-    with in_text(sql):
-        kind = read(sql, parameters).kind
+    kind = kind_of(session, sql, parameters)
     if kind not in ANSWERING:
         raise InterfaceError(
-            f"a frame answers queries, this is {kind.replace('_', ' ').upper()}",
+            f"a frame answers only queries, not {kind.replace('_', ' ').upper()}",
             code=602,
             fix="For settings write frame.options(epsilon=0.5); for tables of your own use dpsql.connect().",
         )
@@ -73,7 +73,7 @@ def _check_one_value(expression: str) -> None:
 
 @contextmanager
 def _own_words(expression: str) -> Iterator[None]:
-    """An aggregate is an error of what stands beside it; say so of the expression."""
+    """An aggregate causes an error in what is beside it; report it for the expression."""
     try:
         yield
     except Error as error:

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.boundary import answering, boundary
-from dpsql.dbapi.connection import Amountlike, Budget, budget_of
-from dpsql.dbapi.statements import execute, explain
+from dpsql.dbapi.given_options import Amountlike
+from dpsql.dbapi.statements import explain
+from dpsql.dbapi.telling import Asked, tell_of
 from dpsql.errors import InterfaceError
-from dpsql.execution.planning import Parameters
 from dpsql.frames import sql_literals as words
-from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.column import PrivateColumn
-from dpsql.frames.expressions import check_answers, check_expression, pointed
-from dpsql.frames.groups import PrivateGroups
-from dpsql.frames.opaque import Unseen
-from dpsql.frames.relation import Ends, Relation
+from dpsql.frames.expressions import check_expression, pointed
+from dpsql.frames.groups import PrivateGroups, named_apart
+from dpsql.frames.periods import Key, grouper_key, period
+from dpsql.frames.relation import Relation
+from dpsql.frames.reshaping import Reshaping
 from dpsql.frames.result import Result
-from dpsql.frames.root import Root, from_keywords, from_metadata, joined
+from dpsql.frames.root import Root, from_keywords, from_metadata, joined, leave_to_metadata
 from dpsql.frames.schema_inference import Bounds, Keys
-from dpsql.frames.statistics import described
+from dpsql.frames.wording import in_frame_words
 from dpsql.report.explanation import Explanation
-from dpsql.session import Session
 from dpsql.sql.options import OPTIONS
 
 Expression = str | PrivateColumn
+if TYPE_CHECKING:
+    import pandas
+
+By: TypeAlias = "str | PrivateColumn | pandas.Grouper"
 _SHORT = {
     "rows_per_unit": "max_rows_contributed",
     "groups_per_unit": "max_groups_contributed",
@@ -39,19 +42,15 @@ _SHORT = {
 }
 
 
-class PrivateFrame(Asking, Unseen):
+class PrivateFrame(Reshaping):
     """A private dataframe with its own account.
 
     From keywords: unit (the column that says whose row it is; or row_is_unit=True), bounds, keys, rows_per_unit, budget;
     there is no default for any of them that would be a guess. types: where the frame's schema does not say what a column is.
     From metadata: a YAML file, a dict or a Catalog, with table= where it has several private ones.
-    epsilon, delta: of each question. dataset: the account; frames without a name share one.
+    epsilon, delta: of each question. dataset: the account; frames without a name share one. The same question of the same
+    frame is free; version: of the data, so that it is free of every frame of that version. progress: as connect()'s.
     """
-
-    _root: Root
-    _relation: Relation
-    _options: Mapping[str, object]
-    _explaining: bool
 
     @boundary
     def __init__(
@@ -74,33 +73,24 @@ class PrivateFrame(Asking, Unseen):
         epsilon: Amountlike | None = None,
         delta: Amountlike | None = None,
         dataset: str = "frame",
+        version: str | int | None = None,
         analyst: str | None = None,
+        progress: Asked = None,
     ) -> None:
-        described: dict[str, object] = {
-            "unit": unit, "bounds": bounds, "keys": keys, "types": types, "rows_per_unit": rows_per_unit,
-            "groups_per_unit": groups_per_unit, "max_groups": max_groups, "max_rows": max_rows,
+        keywords: dict[str, object] = {
+            "unit": unit, "row_is_unit": row_is_unit, "bounds": bounds, "keys": keys, "types": types,
+            "not_null": not_null, "rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit,
+            "max_groups": max_groups, "max_rows": max_rows,
         }  # fmt: skip
+        account: dict[str, Any] = {"budget": budget, "epsilon": epsilon, "delta": delta, "analyst": analyst}
         if metadata is None:
-            root = from_keywords(
-                data,
-                {**described, "row_is_unit": row_is_unit, "not_null": not_null},
-                budget=budget,
-                epsilon=epsilon,
-                delta=delta,
-                dataset=dataset,
-                analyst=analyst,
-            )
+            root = from_keywords(data, keywords, dataset=dataset, version=version, **account)
         else:
-            said = [keyword for keyword, given in described.items() if given is not None]
-            if said or row_is_unit or not_null or dataset != "frame":
-                raise InterfaceError(
-                    f"{(said or ['this'])[0]}= is set by the metadata",
-                    code=606,
-                    fix="Leave it out, or the metadata.",
-                )
-            root = from_metadata(
-                data, metadata, table=table, budget=budget, epsilon=epsilon, delta=delta, analyst=analyst
-            )
+            of_frame = {"row_is_unit": row_is_unit or None, "not_null": not_null or None}
+            of_account = {"dataset": None if dataset == "frame" else dataset, "version": version}
+            leave_to_metadata({**keywords, **of_frame, **of_account})
+            root = from_metadata(data, metadata, table=table, **account)
+        root.session.tell = tell_of(progress)
         self._set(root, root.relation, {}, False)
 
     @classmethod
@@ -112,10 +102,6 @@ class PrivateFrame(Asking, Unseen):
 
     def _set(self, root: Root, relation: Relation, options: Mapping[str, object], explaining: bool) -> None:
         self._root, self._relation, self._options, self._explaining = root, relation, options, explaining
-
-    @property
-    def _session(self) -> Session:
-        return self._root.session
 
     def _but(
         self,
@@ -135,18 +121,10 @@ class PrivateFrame(Asking, Unseen):
         )
         return made
 
-    # Questions --------------------------------------------------------------------------------------------------
+    def _as_frame(self) -> PrivateFrame:
+        return self
 
-    @answering
-    def sql(self, sql: str, parameters: Parameters = None, *, query_id: str | None = None) -> Result:
-        """Any query over the name df (the whole frame, as it was handed over or as filtered and assigned since)."""
-        with pointed(self._relation.given, sql=sql):
-            asked = self._relation.over(sql)
-            check_answers(asked, parameters)
-            answer = execute(
-                self._root.session, asked, parameters, query_id=query_id, options=words.read_options(self._options)
-            )
-            return Result(answer)
+    # Questions --------------------------------------------------------------------------------------------------
 
     @answering
     def explain(self, question: str | Callable[[PrivateFrame], Any]) -> Explanation:
@@ -162,49 +140,32 @@ class PrivateFrame(Asking, Unseen):
         answer = question(self._but(explaining=True))
         if not isinstance(answer, Explanation):
             raise InterfaceError(
-                "the function runs no query", code=608, fix='Write explain(lambda df: df["duration"].mean()).'
+                "the function asks for no statistic", code=608, fix='Write explain(lambda df: df["duration"].mean()).'
             )
         return answer
-
-    def count(self) -> Any:
-        """How many rows."""
-        return self._scalar(f"SELECT COUNT(*) AS count FROM {self._relation.sql}")
-
-    size = count
-
-    def units(self) -> Any:
-        """How many units: people, say."""
-        return self._scalar(f"SELECT {self._units()} AS units FROM {self._relation.sql}")
 
     def describe(self, *columns: str, epsilon: float | None = None, delta: float | None = None) -> Result:
         """Count, mean, standard deviation, least, quartiles and greatest of the columns, all within one query's ε."""
         chosen = columns or self._numbers()
         self._relation.check(chosen)
         if not chosen:
-            raise InterfaceError("describe() of no column", code=608, fix="Name the columns.")
+            raise InterfaceError("describe() names no column", code=608, fix="Name the columns.")
         return self._asked_with(epsilon, delta)._describe([(column, words.name(column)) for column in chosen])
-
-    @property
-    @boundary
-    def budget(self) -> Budget:
-        """.total, .spent and .left, each with .epsilon and .delta."""
-        ledger = self._root.session.ledger
-        if ledger is None:
-            raise InterfaceError("an exact frame has no budget", code=608)
-        return budget_of(ledger.balance())
 
     # Other frames over the same rows ------------------------------------------------------------------------------
 
     def filter(self, condition: Expression) -> PrivateFrame:
         """Only the rows where an SQL condition, or a comparison of columns, is true."""
-        return self._but(relation=self._relation.filtered(self._sql_of(condition, condition=True)))
+        sql = self._sql_of(condition, condition=True)
+        return self._but(relation=self._relation.filtered(sql, [condition] if isinstance(condition, str) else []))
 
     query = filter  # noqa: A003 - both words are pandas'
 
     def assign(self, **columns: Expression | Callable[[PrivateFrame], Expression]) -> PrivateFrame:
         """More columns: an SQL expression, or a calculation with columns."""
-        computed = {made: self._sql_of(given(self) if callable(given) else given) for made, given in columns.items()}
-        return self._but(relation=self._relation.assigned(computed))
+        values = {made: given(self) if callable(given) else given for made, given in columns.items()}
+        computed = {made: self._sql_of(value) for made, value in values.items()}
+        return self._but(relation=self._relation.assigned(computed, [v for v in values.values() if isinstance(v, str)]))
 
     @boundary
     def merge(
@@ -223,7 +184,9 @@ class PrivateFrame(Asking, Unseen):
         lefts, rights = _names(on if left_on is None else left_on), _names(on if right_on is None else right_on)
         if not lefts or len(lefts) != len(rights):
             raise InterfaceError(
-                "which columns are joined?", code=608, fix='Write on="specialty", or left_on=, right_on=.'
+                "merge() does not say which columns to join on",
+                code=608,
+                fix='Write on="specialty", or left_on=, right_on=.',
             )
         root = self._root
         if isinstance(right, PrivateFrame):
@@ -245,14 +208,36 @@ class PrivateFrame(Asking, Unseen):
         given = {name: value for name, value in (("epsilon", epsilon), ("delta", delta)) if value is not None}
         return self.options(**given) if given else self
 
-    def groupby(self, by: str | Sequence[str] | None = None, **computed: Expression) -> PrivateGroups:
-        """By columns, or by expressions with a name: groupby(decade="FLOOR(age / 10)")."""
-        keys = [(words.name(column), column) for column in _names(by)]
-        self._relation.check(tuple(column for _, column in keys))
-        keys += [(self._sql_of(sql), made) for made, sql in computed.items()]
+    def groupby(
+        self, by: By | Sequence[By] | None = None, *, dropna: bool = True, sort: bool = True, **computed: Expression
+    ) -> PrivateGroups:
+        """By columns, parts of columns (frame["day"].dt.month), a pandas.Grouper, or expressions with a name:
+        groupby(decade="FLOOR(age / 10)"). dropna: without rows that have no key. Groups are in key order, as with sort."""
+        if not sort:
+            raise InterfaceError("groups come in the order of their keys", code=608, fix="Leave out sort=False.")
+        keys = [self._key(each) for each in (by if isinstance(by, list | tuple) else [] if by is None else [by])]
+        keys += [Key(sql=self._sql_of(sql), name=made, given=isinstance(sql, str)) for made, sql in computed.items()]
         if not keys:
-            raise InterfaceError("grouped by nothing", code=608, fix='Write groupby("specialty").')
-        return PrivateGroups(self, keys)
+            raise InterfaceError("groupby() names no key", code=608, fix='Write groupby("specialty").')
+        return PrivateGroups(self, named_apart(keys), dropna=dropna)
+
+    def resample(self, rule: object, *, on: str) -> PrivateGroups:
+        """By the periods of a date column: resample("ME", on="visited_on").size(). An empty period has a row, too."""
+        self._relation.check((on,))
+        return PrivateGroups(self, [period(on, rule)])
+
+    def _key(self, by: object) -> Key:
+        if isinstance(by, PrivateColumn):
+            return Key(sql=self._sql_of(by), name=by.name)
+        grouper = None if isinstance(by, str) else grouper_key(by, self._relation)
+        if grouper is not None:
+            return grouper
+        if not isinstance(by, str):
+            raise InterfaceError(
+                "groups are by columns of the frame", code=608, fix='Write groupby("specialty"), or frame["age"] // 10.'
+            )
+        self._check(by)
+        return Key(sql=words.name(by), name=by)
 
     def copy(self) -> PrivateFrame:
         """The same frame and the same account."""
@@ -262,25 +247,6 @@ class PrivateFrame(Asking, Unseen):
 
     def __deepcopy__(self, memo: object) -> PrivateFrame:
         return self._but()
-
-    # What may be seen: the schema ----------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self._relation.columns)
-
-    @property
-    def dtypes(self) -> dict[str, str]:
-        """The declared type of each column that the metadata declares."""
-        declared = {column.name: str(column.type) for column in self._root.table.columns}
-        return {column: declared.get(column, "computed") for column in self._relation.columns}
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        raise InterfaceError("the number of rows is private", code=609, fix="Ask for it: frame.count().")
-
-    def __contains__(self, column: object) -> bool:
-        return column in self._relation.columns
 
     @overload
     def __getitem__(self, what: str) -> PrivateColumn: ...
@@ -301,53 +267,21 @@ class PrivateFrame(Asking, Unseen):
         left = "; EXACT: NO NOISE, FOR TESTS ONLY" if exact else f"; left: {self.budget.left}"
         return f"<PrivateFrame {self._root.dataset!r} ({shown}); unit: {self._root.session.catalog.unit}{left}>"
 
-    # How a question is asked --------------------------------------------------------------------------------------
-
-    @answering
-    def _result(self, sql: str, given: Sequence[str] = ()) -> Result:
-        """given: the user's own expressions in it, besides those of the relation."""
-        asked = words.with_options(sql, self._options)
-        with pointed((*self._relation.given, *given)):
-            if self._explaining:
-                # explain() hands such a frame to a function, and takes what comes back
-                return explain(self._root.session, asked)  # type: ignore[return-value]  # seen by explain() alone
-            return Result(execute(self._root.session, asked))
-
-    def _scalar(self, sql: str) -> Any:
-        answer = self._result(sql)
-        return answer.scalar() if isinstance(answer, Result) else answer
-
-    def _ask(self, items: Sequence[tuple[str, str]]) -> Result:
-        return self._result(f"SELECT {selected(items)} FROM {self._relation.sql}")
-
-    def _describe(self, columns: Sequence[tuple[str, str]]) -> Result:
-        return self._result(described(columns, self._relation.sql))
-
-    def _units(self) -> str:
-        unit = self._root.table.unit_column
-        if unit is None or unit not in self._relation.columns:
-            raise InterfaceError("the frame has no unit column to count", code=608, fix="Count rows: count().")
-        return f"COUNT(DISTINCT {words.name(unit)})"
-
-    def _numbers(self) -> tuple[str, ...]:
-        """The numbers with declared bounds."""
-        return tuple(column for column in self._relation.columns if column in self._relation.bounds)
-
-    def _bounds_of(self, column: str) -> Ends | None:
-        return self._relation.bounds.get(column)
-
-    def _check(self, column: str) -> None:
-        self._relation.check((column,))
-
     def _sql_of(self, given: Expression, *, condition: bool = False) -> str:
         """An expression's SQL, its names and types in order."""
+        made = isinstance(given, PrivateColumn)
         if isinstance(given, PrivateColumn):
             given.check_of(self)
             given = given._sql
         if not isinstance(given, str) or not given.strip():
             raise InterfaceError("an expression is SQL text, or made of columns", code=608)
         column = words.name(self._relation.columns[0])
-        check_expression(self._root.session, given, rows=self._relation.sql, column=column, condition=condition)
+        session, rows = self._root.session, self._relation.sql
+        if made:
+            with in_frame_words(given, keywords=self._root.from_keywords):
+                check_expression(session, given, rows=rows, column=column, condition=condition)
+        else:
+            check_expression(session, given, rows=rows, column=column, condition=condition)
         return given
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsql.errors import InterfaceError
+from dpsql.frames.pandas_names import WHY
 
 
 class Unseen:
@@ -32,12 +33,14 @@ class Unseen:
     def __reduce__(self) -> str | tuple[Any, ...]:
         raise InterfaceError("private rows cannot be pickled", code=609, why="A copy would have a budget of its own.")
 
-    if not TYPE_CHECKING:  # a type checker says by itself what is not there
+    if not TYPE_CHECKING:  # type checkers report what is missing by themselves
 
         def __getattr__(self, name: str) -> NoReturn:
             relation = vars(self).get("_relation")
             if relation is not None and name in relation.columns:
-                raise AttributeError(f"a column is an item here: write frame[{name!r}]")
+                raise AttributeError(f"columns are items, not attributes: write frame[{name!r}]")
+            if name in WHY:
+                raise AttributeError(f"private rows have no {name!r}: it {WHY[name].why}. Instead: {WHY[name].instead}")
             raise AttributeError(
                 f"private rows have no {name[:60]!r}: rows and single values are never shown;"
                 " ask for statistics (mean, groupby, hist, sql, …), and dir() lists them"

@@ -35,7 +35,7 @@ Pieces = tuple[str | Base, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Relation:
-    """pieces: SQL of a FROM item without its alias. where: conditions not yet in it. bounds: declared ones.
+    """pieces: SQL of a FROM item without its alias. where: conditions not yet in it. bounds, keys: declared ones.
 
     given: the user's own expressions that it is made of.
     """
@@ -45,6 +45,7 @@ class Relation:
     where: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     bounds: Mapping[str, Ends] = field(default_factory=lambda: MappingProxyType({}))
+    keys: Mapping[str, tuple[object, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, table: TableSpec) -> Relation:
@@ -54,7 +55,9 @@ class Relation:
             if ends.lower is not None and ends.upper is not None and column.type not in (DATE, TIMESTAMP):
                 bounds[column.name] = (float(ends.lower), float(ends.upper))
         columns = tuple(column.name for column in table.columns)
-        return cls(pieces=(Base(table.name),), columns=columns, bounds=MappingProxyType(bounds))
+        keys = {column.name: tuple(column.keys) for column in table.columns if column.keys is not None}
+        frozen = MappingProxyType(bounds), MappingProxyType(keys)
+        return cls(pieces=(Base(table.name),), columns=columns, bounds=frozen[0], keys=frozen[1])
 
     @property
     def sql(self) -> str:
@@ -75,26 +78,42 @@ class Relation:
             return f"{definition}, {sql[start + len('with') :].lstrip()}"
         return f"{definition} {sql[start:]}" if _QUERY.match(sql, start) else sql
 
-    def filtered(self, condition: str) -> Relation:
-        return replace(self, where=(*self.where, condition), given=(*self.given, condition))
+    def filtered(self, condition: str, given: Sequence[str]) -> Relation:
+        """given: the user's own text in it."""
+        return replace(self, where=(*self.where, condition), given=(*self.given, *given))
 
-    def assigned(self, computed: Mapping[str, str]) -> Relation:
+    def assigned(self, computed: Mapping[str, str], given: Sequence[str]) -> Relation:
         """New columns, or others in the place of old ones."""
         kept = tuple(column for column in self.columns if column not in computed)
         made = [f"({sql}{END}) AS {words.name(column)}" for column, sql in computed.items()]
-        made_of = replace(self, given=(*self.given, *computed.values()))
+        made_of = replace(self, given=(*self.given, *given))
         return made_of._projected([*map(words.name, kept), *made], (*kept, *computed), kept)
 
     def selected(self, columns: Sequence[str]) -> Relation:
         self.check(columns)
         if not columns:
-            raise InterfaceError("a frame of no columns", code=608, fix=f"It has {', '.join(self.columns[:20])}.")
+            raise InterfaceError(
+                "the list of columns is empty", code=608, fix=f"It has {', '.join(self.columns[:20])}."
+            )
         return self._projected([words.name(column) for column in columns], tuple(columns), columns)
 
     def _projected(self, items: Sequence[str], columns: tuple[str, ...], unchanged: Sequence[str]) -> Relation:
         bounds = {column: self.bounds[column] for column in unchanged if column in self.bounds}
+        keys = MappingProxyType({column: self.keys[column] for column in unchanged if column in self.keys})
         pieces = (f"(SELECT {', '.join(items)} FROM ", *self._item(ALIAS), ")")
-        return Relation(pieces=pieces, columns=columns, bounds=MappingProxyType(bounds), given=self.given)
+        return Relation(pieces=pieces, columns=columns, bounds=MappingProxyType(bounds), keys=keys, given=self.given)
+
+    def relabelled(self, names: Mapping[str, str]) -> Relation:
+        """The columns under other names."""
+        made = tuple(names.get(column, column) for column in self.columns)
+        twice = next((name for name in made if made.count(name) > 1), None)
+        if twice is not None:
+            raise InterfaceError(f"two columns would be called {twice!r}", code=608, fix="Choose another name.")
+        items = [f"{words.name(old)} AS {words.name(new)}" for old, new in zip(self.columns, made, strict=True)]
+        bounds = {names.get(column, column): ends for column, ends in self.bounds.items()}
+        keys = {names.get(column, column): values for column, values in self.keys.items()}
+        plain = self._projected(items, made, ())
+        return replace(plain, bounds=MappingProxyType(bounds), keys=MappingProxyType(keys))
 
     def joined(
         self, other: Relation, *, how: str, left_on: Sequence[str], right_on: Sequence[str], suffixes: Sequence[str]
@@ -116,8 +135,10 @@ class Relation:
         bounds = {
             c: e for one in (self, other) for c, e in one.bounds.items() if items.get(c, "").endswith(words.name(c))
         }
+        keys = {c: e for one in (self, other) for c, e in one.keys.items() if items.get(c, "").endswith(words.name(c))}
+        frozen = MappingProxyType(bounds), MappingProxyType(keys)
         given = (*self.given, *other.given)
-        return Relation(pieces=pieces, columns=tuple(items), bounds=MappingProxyType(bounds), given=given)
+        return Relation(pieces=pieces, columns=tuple(items), bounds=frozen[0], keys=frozen[1], given=given)
 
     def renamed(self, names: Mapping[str, str]) -> Relation:
         """The same over tables of other names."""

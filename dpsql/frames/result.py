@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from dpsql.dbapi.display import half_width, with_interval
@@ -44,11 +45,31 @@ class Result(Served):
 
     def __getitem__(self, column: str) -> pandas.Series[Any]:
         """A column as a pandas Series."""
+        self._check(column)
+        return self.df()[column]
+
+    def sort_values(self, by: str | Sequence[str], ascending: bool | Sequence[bool] = True) -> Result:
+        """The same rows in another order; missing values last."""
+        names = [by] if isinstance(by, str) else list(by)
+        ups = [ascending] * len(names) if isinstance(ascending, bool) else list(ascending)
+        if len(ups) != len(names) or not names:
+            raise InterfaceError(
+                "sort_values() needs columns, and as many directions", code=608, fix='Write sort_values("n").'
+            )
+        for name in names:
+            self._check(name)
+        rows = self._all_rows().sorted_by([self.columns.index(name) for name in names], ups)
+        return Result(replace(self._answer, rows=rows))
+
+    def head(self, n: int = 5) -> pandas.DataFrame:
+        """The first rows as a pandas DataFrame."""
+        return self.df().head(n)
+
+    def _check(self, column: str) -> None:
         if column not in self.columns:
             raise InterfaceError(
                 f"the result has no column {column!r}", code=608, fix=f"It has {', '.join(self.columns)}."
             )
-        return self.df()[column]
 
     def scalar(self) -> Any:
         """The only value of a result of one row and one column, a number with its interval."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.catalog.model import Catalog, TableSpec, fold
-from dpsql.dbapi.connection import Amountlike, exact_option
+from dpsql.dbapi.given_options import Amountlike, exact_option
 from dpsql.dbapi.user_tables import load_frame
 from dpsql.engine.sealed import Sealed
 from dpsql.errors import InterfaceError
@@ -17,6 +17,7 @@ from dpsql.frames.schema_inference import TABLE, budget_of, described
 from dpsql.metadata.limits import LIMIT_MEANING
 from dpsql.metadata.load import load
 from dpsql.session import Session, open_session
+from dpsql.sources.given import of_metadata
 from dpsql.sql.limits import FRAME_SIZE_LIMIT
 
 Metadata = str | Path | Mapping[str, object] | Catalog
@@ -62,11 +63,13 @@ def from_keywords(
     delta: Amountlike | None,
     dataset: str,
     analyst: str | None,
+    version: str | int | None = None,
     exact: bool = False,
 ) -> Root:
     table = described(data, **{k: v if v is not None or k in _OPTIONAL else {} for k, v in keywords.items()})
     words = keywords["unit"] or "row"
     catalog = {"dataset": dataset, "unit": words, "budget": budget_of(budget), "tables": {TABLE: table}}
+    catalog |= {} if version is None else {"version": str(version)}
     return _opened(catalog, TABLE, True, {TABLE: data}, _opening(epsilon, delta, None, analyst, exact))
 
 
@@ -89,14 +92,20 @@ def from_metadata(
         raise InterfaceError(
             f"the metadata has {len(private)} private tables",
             code=606,
-            fix=f"Say which with table=: {', '.join(private)}.",
+            fix=f"Choose one with table=: {', '.join(private)}.",
         )
     spec = catalog.table(private[0] if table is None else table)
     if spec is None or spec.public:
         raise InterfaceError(
-            f"{table!r} is no private table of the metadata", code=606, fix=f"There are {', '.join(private)}."
+            f"{table!r} is not a private table of the metadata", code=606, fix=f"There are {', '.join(private)}."
         )
     return _opened(metadata, spec.name, False, {spec.name: data}, _opening(epsilon, delta, budget, analyst))
+
+
+def leave_to_metadata(keywords: Mapping[str, object]) -> None:
+    said = [keyword for keyword, given in keywords.items() if given is not None]
+    if said:
+        raise InterfaceError(f"{said[0]}= is set by the metadata", code=606, fix="Leave it out, or the metadata.")
 
 
 def _opening(
@@ -123,6 +132,10 @@ def _opened(
     except BaseException:
         session.close()
         raise
+    private = [fold(t.name) for t in session.catalog.tables if not t.public]
+    session.copied = {fold(name) for name in data}.issuperset(private)
+    if from_keywords and session.catalog.version is not None:
+        session.metadata = of_metadata(session.metadata)  # whoever made the frame says which data it is
     spec = session.catalog.table(table)
     assert spec is not None
     return Root(session=session, table=spec, metadata=metadata, from_keywords=from_keywords, data=data, opening=opening)
@@ -156,10 +169,10 @@ def joined(left: Root, right: Root, relation: Relation) -> tuple[Root, Relation]
         raise InterfaceError(
             "the two frames have different metadata",
             code=608,
-            fix="Describe both tables in one, and make both frames from it.",
+            fix="Describe both tables in one metadata file, and make both frames from it.",
         )
     elif any(left.data.get(name, frame) is not frame for name, frame in right.data.items()):
-        raise InterfaceError("the two frames are different data for one table", code=608)
+        raise InterfaceError("the two frames have different data for one table", code=608)
     data = {**left.data, **{names.get(name, name): frame for name, frame in right.data.items()}}
     root = _opened(metadata, left.table.name, left.from_keywords, data, left.opening)
     for name, frame in (*left.public.items(), *right.public.items()):
@@ -173,7 +186,7 @@ def _check_accounts(left: Root, right: Root) -> None:
     one, other = left.session.catalog, right.session.catalog
     if one.dataset != other.dataset or left.opening["analyst"] != right.opening["analyst"]:
         raise InterfaceError(
-            f"the frames are two accounts, {one.dataset!r} and {other.dataset!r}",
+            f"the frames have two different accounts, {one.dataset!r} and {other.dataset!r}",
             code=608,
             why="A query over both is charged once, to one account.",
             fix="Give both frames the same dataset= and analyst=.",

@@ -48,7 +48,7 @@ def described(
         raise InterfaceError(
             f"the unit {unit!r} is the frame's index, which is not a column",
             code=606,
-            fix="Hand over df.reset_index().",
+            fix="Pass df.reset_index().",
         )
     _named("bounds", bounds, columns)
     _named("keys", keys, columns)
@@ -102,7 +102,7 @@ def _type(sql: str, position: int, is_unit: bool) -> str:
     raise InterfaceError(
         f"column {position} of the frame has a type dpsql does not know",
         code=606,
-        fix="Say which with types={'column': 'text'}, or leave the column out.",
+        fix="Name it with types={'column': 'text'}, or leave out the column.",
     )
 
 
@@ -110,7 +110,7 @@ def _named(keyword: str, given: Mapping[str, Any] | Sequence[str], columns: Mapp
     unknown = [str(column) for column in given if column not in columns]
     if unknown:
         raise InterfaceError(
-            f"{keyword} names {unknown[0]!r}, which is no column of the frame",
+            f"{keyword} names {unknown[0]!r}, which is not a column of the frame",
             code=606,
             fix=f"The columns are: {', '.join(list(columns)[:20])}.",
         )

@@ -41,7 +41,7 @@ def value(given: object) -> str:
         case datetime.date() if not isinstance(given, datetime.datetime):
             return f"DATE '{given.isoformat()}'"
     raise InterfaceError(
-        f"a {type(given).__name__} is no constant that SQL has",
+        f"a {type(given).__name__} cannot be a constant in SQL",
         code=607,
         fix="Give None, a bool, a finite number, a text, a date or a datetime without a time zone.",
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable
 
 from dpsql.domain import interval as iv
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, Kind, Type
-from dpsql.functions.date_arithmetic import MOMENTS, moment_domain, moved_type, shifted_range
+from dpsql.functions.date_arithmetic import MOMENTS, moved_type, shifted_range
 from dpsql.functions.function import Args, Domains, Spans, TypeProblem, row
-from dpsql.functions.numbers import added, expect_numbers, held, multiplied, operands_fit, span_in, type_interval
-from dpsql.functions.result import converted, may_be_infinite, result
-from dpsql.functions.sets import Inexact, mapped
+from dpsql.functions.numbers import added, expect_numbers, held, multiplied, operands_fit, span_in
+from dpsql.functions.result import may_be_infinite, reaching, result
 from dpsql.ir.expr import Call
 
 Combine = Callable[[Interval, Interval], Interval]
@@ -42,54 +39,25 @@ def _difference_type(args: Args) -> Type:
     return added(args)
 
 
-def _sum_domain(sign: int) -> Callable[[Call, Domains], Domain]:
-    combine: Combine = iv.add if sign > 0 else iv.subtract
-    rule = operator.add if sign > 0 else operator.sub
+Pair = Callable[[Range, Range], Range]
+
+
+def _domain(combine: Combine, pair: Pair, sign: int) -> Callable[[Call, Domains], Domain]:
+    """An operation that is exact on integers and decimals; on reals infinities may make NaN, which counts as NULL."""
+    exact = reaching(_reach(pair, sign))
 
     def domain(call: Call, domains: Domains) -> Domain:
-        if any(a.type.kind in MOMENTS for a in call.args):
-            return moment_domain(call, domains, sign)
-        return _exact_domain(call, domains, combine, rule)
+        if call.type.kind is not Kind.REAL:
+            return exact(call, domains)
+        return result(
+            call,
+            domains,
+            interval=combine(domains[0].interval, domains[1].interval),
+            nullable=any(d.nullable or may_be_infinite(d) for d in domains),
+            integral=all(d.is_integral for d in domains),
+        )
 
     return domain
-
-
-def _held_by(type_: Type) -> Callable[[Atom], bool]:
-    """Whether a number fits into a type. Many are asked about: whole numbers are compared with whole numbers."""
-    span = type_interval(type_)
-    if type_.kind is not Kind.INTEGER:
-        return span.__contains__  # type: ignore[return-value]  # numbers only
-    low, high = map(int, span.ends())
-    return lambda value: low <= value <= high  # type: ignore[operator]  # numbers only
-
-
-def _exact_domain(call: Call, domains: Domains, combine: Combine, rule: Callable[[Atom, Atom], Atom]) -> Domain:
-    """An operation that is exact on integers and decimals; on reals infinities may make NaN, which counts as NULL."""
-
-    whole = _held_by(call.type)
-
-    def apply(a: Atom, b: Atom) -> Atom:
-        value = rule(converted(a, call.type), converted(b, call.type))
-        if isinstance(value, float):
-            if not math.isfinite(value):
-                raise Inexact
-            return value
-        return value if whole(value) else None
-
-    interval = combine(domains[0].interval, domains[1].interval)
-    odd = call.type.kind is Kind.REAL and any(may_be_infinite(d) for d in domains)
-    integral = call.type.kind is Kind.REAL and all(d.is_integral for d in domains)
-    return result(
-        call,
-        domains,
-        interval=interval,
-        keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else (rule, call.type)),
-        nullable=odd or any(d.nullable for d in domains),
-        integral=integral,
-    )
-
-
-Pair = Callable[[Range, Range], Range]
 
 
 def _reach(combine: Pair, sign: int) -> Callable[[Call, Spans], Range | None]:
@@ -139,16 +107,7 @@ def _negate_type(args: Args) -> Type:
 
 
 def _negate_domain(call: Call, domains: Domains) -> Domain:
-    def apply(a: Atom) -> Atom:
-        return -a if a is not None and not isinstance(a, str) else None
-
-    return result(
-        call,
-        domains,
-        interval=iv.negate(domains[0].interval),
-        keys=mapped(apply, domains),
-        integral=domains[0].integral,
-    )
+    return result(call, domains, interval=iv.negate(domains[0].interval), integral=domains[0].integral)
 
 
 def _negated(call: Call, spans: Spans) -> Range | None:
@@ -178,7 +137,7 @@ FUNCTIONS = (
         "x + y",
         2,
         _sum_type,
-        _sum_domain(1),
+        _domain(iv.add, _added, 1),
         plain=_plain(_added, 1),
         reach=_reach(_added, 1),
     ),
@@ -188,7 +147,7 @@ FUNCTIONS = (
         "x - y",
         2,
         _difference_type,
-        _sum_domain(-1),
+        _domain(iv.subtract, _subtracted, -1),
         plain=_plain(_subtracted, -1),
         reach=_reach(_subtracted, -1),
     ),
@@ -198,7 +157,7 @@ FUNCTIONS = (
         "x * y",
         2,
         multiplied,
-        lambda call, domains: _exact_domain(call, domains, iv.multiply, operator.mul),
+        _domain(iv.multiply, _multiplied, 0),
         plain=_plain(_multiplied, 0),
         reach=_reach(_multiplied, 0),
     ),

@@ -1,4 +1,5 @@
-"""= <> < <= > >=, IS [NOT] DISTINCT FROM, BETWEEN, IN. All sides get one type; text never meets a number."""
+"""= <> < <= > >=, IS [NOT] DISTINCT FROM, BETWEEN, IN. All sides get one type. Only =, <> and
+IN compare a text with another type (make.py reads it as that type, and what is none is NULL over private rows)."""
 
 from __future__ import annotations
 
@@ -28,10 +29,8 @@ FUNCTIONS = (
     _row("less_equal", "<=", "Whether x is below or equal to y."),
     _row("greater", ">", "Whether x is above y."),
     _row("greater_equal", ">=", "Whether x is above or equal to y."),
-    _row(
-        "is_distinct", "IS DISTINCT FROM", "Whether they differ, NULL being a value like any other.", never_null_domain
-    ),
-    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same, two NULLs too.", never_null_domain),
+    _row("is_distinct", "IS DISTINCT FROM", "Whether they differ; NULL counts as a value.", never_null_domain),
+    _row("is_not_distinct", "IS NOT DISTINCT FROM", "Whether they are the same; two NULLs are.", never_null_domain),
     row(
         "between",
         "Whether low <= x and x <= high.",

@@ -7,14 +7,14 @@ from fractions import Fraction
 from functools import reduce
 
 from dpsql.domain import interval as iv
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import DAY, Range, hull, in_type, type_range
 from dpsql.domain.types import NULL, Kind, Type
 from dpsql.functions.function import Args, Domains, Spans, TypeProblem, all_alike, expect, row
 from dpsql.functions.numbers import joined
-from dpsql.functions.result import ORDERED, converted, result
-from dpsql.functions.sets import Inexact, either, mapped
+from dpsql.functions.result import ORDERED, result
+from dpsql.functions.sets import image, listed, union
 from dpsql.ir.expr import Call, Expr, Literal
 
 
@@ -35,49 +35,44 @@ def _case_type(args: Args) -> Type:
 
 
 def _case_domain(call: Call, domains: Domains) -> Domain:
-    values = tuple(domains[i] for i in branches(len(domains)))
+    values = branches(len(domains))
     missing = len(domains) % 2 == 0
-    return choice(call, values, nullable=missing or any(d.nullable for d in values))
+    return _choice(call, domains, values, nullable=missing or any(domains[i].nullable for i in values))
 
 
-def choice(call: Call, values: Domains, *, nullable: bool) -> Domain:
-    """One of the values: the hull of the intervals, the union of the key sets."""
-    known = tuple(recast(d, call.type) for d in values if d.type != NULL)
+def _choice(call: Call, domains: Domains, positions: Iterable[int], *, nullable: bool) -> Domain:
+    """One of the values at these positions: the hull of the intervals, the union of the key sets."""
+    known = _recast(call, domains, positions)
     interval = reduce(iv.hull, (d.interval for d in known)) if known else Interval()
     return result(
         call,
-        values,
+        tuple(domains[i] for i in positions),
         interval=interval,
-        keys=either(*known),
+        keys=union(map(listed, known)),
         nullable=nullable,
         integral=bool(known) and all(d.is_integral for d in known),
     )
 
 
-def recast(domain: Domain, to: Type) -> Domain:
-    """The domain after the conversion to the common type: dates become timestamps, the rest keeps its values."""
-    if domain.type == to:
-        return domain
-    if domain.type.kind is Kind.DATE and to.kind is Kind.TIMESTAMP:
-        interval = Interval(
-            *(None if end is None else end * DAY for end in (domain.interval.lower, domain.interval.upper))
-        )
-        return domain.but(type=to, interval=interval, keys=mapped(_midnight, (domain,)))
-    if to.is_numeric and domain.type.is_numeric:
-        keys = mapped(lambda v: converted(v, to), (domain,))
-        return domain.but(type=to, keys=keys, integral=domain.is_integral)
-    return domain.but(type=to, keys=None)
-
-
-def _midnight(value: Atom) -> Atom:
-    if not isinstance(value, int):
-        raise Inexact
-    return value * DAY
+def _recast(call: Call, domains: Domains, positions: Iterable[int]) -> Domains:
+    """The values at these positions, but NULLs, in the call's type: dates become timestamps, other numbers keep theirs."""
+    recast: list[Domain] = []
+    for arg, domain in ((call.args[i], domains[i]) for i in positions if domains[i].type != NULL):
+        if domain.type == call.type:
+            recast.append(domain)
+            continue
+        interval = domain.interval
+        if domain.type.kind is Kind.DATE and call.type.kind is Kind.TIMESTAMP:
+            interval = Interval(*(None if end is None else end * DAY for end in (interval.lower, interval.upper)))
+        cast = Call("cast", (arg,), call.type)
+        keys = image(cast, (domain,), nullable=domain.nullable)
+        recast.append(domain.but(type=call.type, interval=interval, keys=keys, integral=domain.is_integral))
+    return tuple(recast)
 
 
 def _coalesce_domain(call: Call, domains: Domains) -> Domain:
     needed = next((i for i, d in enumerate(domains) if not d.nullable), len(domains) - 1)
-    return choice(call, domains[: needed + 1], nullable=all(d.nullable for d in domains))
+    return _choice(call, domains, range(needed + 1), nullable=all(d.nullable for d in domains))
 
 
 def _nullif_type(args: Args) -> Type:
@@ -86,11 +81,8 @@ def _nullif_type(args: Args) -> Type:
 
 
 def _nullif_domain(call: Call, domains: Domains) -> Domain:
-    keys = domains[0].keys
-    other = call.args[1]
-    if keys is not None and isinstance(other, Literal) and other.type == call.type:
-        keys = tuple(k for k in keys if k != other.value)
-    return result(call, domains, interval=domains[0].interval, keys=keys, nullable=True, integral=domains[0].integral)
+    (first, _) = domains
+    return result(call, domains, interval=first.interval, keys=first.keys, nullable=True, integral=first.integral)
 
 
 def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
@@ -105,9 +97,9 @@ def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
 
     def domain(call: Call, domains: Domains) -> Domain:
         """NULLs are passed over, so an argument that may be NULL bounds nothing. NaN is the greatest of all."""
-        values = tuple(recast(d, call.type) for d in domains if d.type != NULL)
+        values = _recast(call, domains, range(len(domains)))
         if not values or call.type.kind not in ORDERED:
-            return choice(call, domains, nullable=all(d.nullable for d in domains))
+            return _choice(call, domains, range(len(domains)), nullable=all(d.nullable for d in domains))
         sure = [d for d in values if not d.nullable]
         whole = reduce(iv.hull, (d.interval for d in values))
         tight = bound([(d.interval.upper if low else d.interval.lower) for d in sure], True)
@@ -122,7 +114,6 @@ def _extreme(low: bool) -> Callable[[Call, Domains], Domain]:
             call,
             domains,
             interval=interval,
-            keys=_extreme_keys(low, values),
             nullable=null,
             integral=all(d.is_integral for d in values),
         )
@@ -135,14 +126,6 @@ def _greatest_null(call: Call, values: Domains) -> bool:
     if call.type.kind is Kind.REAL:
         return any(d.nullable for d in values)
     return all(d.nullable for d in values)
-
-
-def _extreme_keys(low: bool, values: Domains) -> tuple[Atom, ...] | None:
-    def apply(*row: Atom) -> Atom:
-        known = [v for v in row if v is not None and not isinstance(v, str)]
-        return (min(known) if low else max(known)) if known else None
-
-    return mapped(apply, values, nulls=True)
 
 
 def never_null(expr: Expr) -> bool:
@@ -228,7 +211,7 @@ FUNCTIONS = (
     ),
     row(
         "least",
-        "The smallest of the values, NULLs ignored.",
+        "The smallest of the values; NULLs are ignored.",
         "LEAST(x, …)",
         (1, None),
         joined,
@@ -238,7 +221,7 @@ FUNCTIONS = (
     ),
     row(
         "greatest",
-        "The largest of the values, NULLs ignored.",
+        "The largest of the values; NULLs are ignored.",
         "GREATEST(x, …)",
         (1, None),
         joined,

@@ -7,18 +7,31 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.domain.facts import Domain
-from dpsql.domain.interval import Interval, interval
+from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range, type_range
 from dpsql.domain.types import BIGINT, DATE, REAL, Kind, Type
 from dpsql.functions.function import Args, Domains, Spans, TypeProblem, expect, text_constant
 from dpsql.functions.numbers import fitted
-from dpsql.functions.result import result
-from dpsql.functions.sets import mapped
+from dpsql.functions.result import reaching, result
 from dpsql.functions.timestamps import as_datetime
 from dpsql.ir.expr import Call, Literal
 
 MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
 AS_DATE = "Use CAST(x AS DATE), or write DATE '2020-01-31' for a constant."
+
+# The shortest and the longest days of a part; parts of a day in microseconds.
+DAYS = {
+    "day": (1, 1),
+    "week": (7, 7),
+    "month": (28, 31),
+    "quarter": (90, 92),
+    "year": (365, 366),
+    "isoyear": (364, 371),
+    "decade": (3652, 3653),
+    "century": (36524, 36525),
+    "millennium": (365242, 365243),
+}
+CLOCK = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1}
 
 # Every spelling DuckDB has for a part.
 SPELLINGS = {
@@ -69,19 +82,6 @@ RISING: dict[str, Callable[[dt.datetime], int]] = {
     "isoyear": lambda t: t.isocalendar()[0],
     "yearweek": lambda t: t.isocalendar()[0] * 100 + t.isocalendar()[1],
 }
-VALUES: dict[str, Callable[[dt.datetime], int]] = {
-    **RISING,
-    "quarter": lambda t: (t.month + 2) // 3,
-    "month": lambda t: t.month,
-    "week": lambda t: t.isocalendar()[1],
-    "day": lambda t: t.day,
-    "hour": lambda t: t.hour,
-    "minute": lambda t: t.minute,
-    "second": lambda t: t.second,
-    "dayofweek": lambda t: t.isoweekday() % 7,
-    "isodow": lambda t: t.isoweekday(),
-    "dayofyear": lambda t: t.timetuple().tm_yday,
-}
 
 
 def part_of(args: Args) -> str:
@@ -104,20 +104,13 @@ def part_type(args: Args) -> Type:
 
 
 def part_domain(call: Call, domains: Domains) -> Domain:
-    part, moment = the_part(call), domains[1]
-    if moment.type.kind not in MOMENTS:
-        return result(call, domains, nullable=True)
-    span = fitted(moment.interval, moment.type)
-    rule = VALUES.get(part)
-    keys = None if rule is None else mapped(lambda v: rule(as_datetime(v, moment.type)), (moment,))
-    if part in RISING and not span.is_empty:
-        ends = [RISING[part](as_datetime(int(end), moment.type)) for end in span.ends()]
-        return result(call, domains[1:], interval=interval(*ends), keys=keys)
-    values = interval(*PART_RANGE[part]) if part in PART_RANGE else Interval()
-    if part == "epoch":
-        unit = 86_400 if moment.type == DATE else Fraction(1, 1_000_000)
-        values = Interval(*(end * unit for end in span.ends()))
-    return result(call, domains[1:], interval=values, keys=keys)
+    moment = domains[1]
+    if the_part(call) != "epoch" or moment.type.kind not in MOMENTS:
+        return reaching(part_reach)(call, domains)
+    unit = 86_400 if moment.type == DATE else Fraction(1, 1_000_000)
+    return result(
+        call, domains, interval=Interval(*(end * unit for end in fitted(moment.interval, moment.type).ends()))
+    )
 
 
 def part_reach(call: Call, spans: Spans) -> Range | None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from dpsql.domain import interval as iv
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Domain
 from dpsql.domain.interval import EVERYTHING, Interval
 from dpsql.domain.ranges import ZERO, Range
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
 from dpsql.functions.function import Args, Domains, Spans, row, takes
 from dpsql.functions.numbers import AS_NUMBER, NUMBERS, decimals, expect_numbers, joined, operands_fit, span_in
-from dpsql.functions.result import converted, may_be_infinite, result
-from dpsql.functions.sets import mapped
+from dpsql.functions.result import may_be_infinite, reaching, result
 from dpsql.ir.expr import Call, Literal
 
 
@@ -25,44 +23,19 @@ def _whole_quotient_type(args: Args) -> Type:
 
 def _quotient_domain(call: Call, domains: Domains) -> Domain:
     """x / 0 is infinite, 0 / 0 NaN."""
-
-    def apply(a: Atom, b: Atom) -> Atom:
-        return converted(a, REAL) / converted(b, REAL)  # type: ignore[operator]  # floats
-
     return result(
         call,
         domains,
         interval=iv.divide(domains[0].interval, domains[1].interval),
-        keys=mapped(apply, domains),
         nullable=any(d.nullable for d in domains) or 0 in domains[1].interval or any(map(may_be_infinite, domains)),
     )
 
 
 def _whole_quotient_domain(call: Call, domains: Domains) -> Domain:
     """Truncated towards zero for integers; for decimals and reals DuckDB divides exactly as `/`."""
-    if call.type.kind is not Kind.INTEGER:
-        return _quotient_domain(call, domains).but(nullable=True)
-
-    def apply(a: Atom, b: Atom) -> Atom:
-        assert isinstance(a, int) and isinstance(b, int)
-        return (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b != 0 else None
-
-    top = iv.absolute(domains[0].interval)
-    whole = Interval(None if top.upper is None else -top.upper, top.upper)
-    interval = iv.divide(domains[0].interval, domains[1].interval)
-    if interval != EVERYTHING:
-        whole = iv.intersect(whole, Interval(_towards_zero(interval.lower), _towards_zero(interval.upper)))
-    return result(
-        call, domains, interval=whole, keys=mapped(apply, domains, name="//"), nullable=_null_divisor(domains)
-    )
-
-
-def _towards_zero(end: Fraction | None) -> Fraction | None:
-    return None if end is None else Fraction(math.trunc(end))
-
-
-def _null_divisor(domains: Domains) -> bool:
-    return any(d.nullable for d in domains) or 0 in domains[1].interval
+    if call.type.kind is Kind.INTEGER:
+        return reaching(_whole_quotients)(call, domains)
+    return _quotient_domain(call, domains).but(nullable=True)
 
 
 def _divides_well(call: Call, spans: Spans) -> bool:
@@ -101,16 +74,8 @@ def _remainder_type(args: Args) -> Type:
 
 def _remainder_domain(call: Call, domains: Domains) -> Domain:
     """The sign is the dividend's; the size is below both the divisor's and the dividend's."""
-
-    def apply(a: Atom, b: Atom) -> Atom:
-        left, right = converted(a, call.type), converted(b, call.type)
-        if isinstance(left, float) and isinstance(right, float):
-            return math.fmod(left, right)
-        assert isinstance(left, int | Fraction) and isinstance(right, int | Fraction)
-        if right == 0:
-            return None
-        return left - right * math.trunc(Fraction(left) / right)
-
+    if call.type.kind is not Kind.REAL:
+        return reaching(_remainders)(call, domains)
     a, b = domains[0].interval, iv.absolute(domains[1].interval)
     size = a if a.is_finite else EVERYTHING
     top = [end for end in (iv.absolute(size).upper, b.upper) if end is not None]
@@ -119,16 +84,12 @@ def _remainder_domain(call: Call, domains: Domains) -> Domain:
         Fraction(0) if a.lower is not None and a.lower >= 0 else None if most is None else -most,
         Fraction(0) if a.upper is not None and a.upper <= 0 else most,
     )
-    if call.type.kind is Kind.INTEGER and b.upper is not None and b.upper >= 1:
-        interval = iv.intersect(interval, Interval(1 - b.upper, b.upper - 1))
-    odd = call.type.kind is Kind.REAL and may_be_infinite(domains[0])
     return result(
         call,
         domains,
         interval=interval,
-        keys=mapped(apply, domains, name=None if call.type.kind is Kind.REAL else ("%", call.type)),
-        nullable=_null_divisor(domains) or odd,
-        integral=call.type.kind is Kind.REAL and all(d.is_integral for d in domains),
+        nullable=any(d.nullable for d in domains) or 0 in domains[1].interval or may_be_infinite(domains[0]),
+        integral=all(d.is_integral for d in domains),
     )
 
 
@@ -158,7 +119,7 @@ FUNCTIONS = (
     ),
     row(
         "integer_divide",
-        "The quotient of integers without its fraction; NULL by zero.",
+        "The quotient of integers without its fraction; NULL if y is 0.",
         "x // y",
         2,
         _whole_quotient_type,
@@ -168,7 +129,7 @@ FUNCTIONS = (
     ),
     row(
         "modulo",
-        "The remainder, with the sign of x; NULL by zero.",
+        "The remainder, with the sign of x; NULL if y is 0.",
         "x % y, MOD(x, y)",
         2,
         _remainder_type,

@@ -53,13 +53,15 @@ def all_alike(count: int) -> tuple[tuple[int, ...], ...]:
 class Function:
     """One scalar function or operator.
 
-    type: DuckDB's own result type; raises TypeProblem.  domain: what is expected of the result.
+    type: DuckDB's own result type; raises TypeProblem.
+    domain: what is expected of the result.
     plain: whether DuckDB's plain form surely answers, by the types and ranges of the arguments alone; else the vault
-    runs the row's checked form, which answers NULL instead.  reach: between which values the plain form's answers are,
-    if it answers, cut off at the type or not.  alike: the groups of argument positions that are brought to one type;
-    compares: they are compared in it, and the answer is of another.
-    loses: whether the checked form is expected to answer NULL for values; where it is not given, unless the plain form
-    would do for what is expected of the arguments.
+        runs the row's checked form, which answers NULL instead.
+    reach: the least and the greatest value of the plain form, before it is cut off at the type.
+    alike: the groups of argument positions that are brought to one type.
+    compares: those arguments are compared in their common type, and the result has another type.
+    loses: whether the checked form is expected to answer NULL for some values; if it is not given, it does where the
+        plain form would not do.
     """
 
     name: str

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 
 from dpsql.domain.facts import Atom, Domain
 from dpsql.domain.interval import EVERYTHING, point
-from dpsql.domain.types import Kind
+from dpsql.domain.types import ANY, Kind
+from dpsql.functions.function import unchecked
 from dpsql.functions.narrow import narrow
 from dpsql.functions.numbers import expected_range
 from dpsql.functions.result import ORDERED
+from dpsql.functions.scratch import SCRATCH_FUNCTIONS
+from dpsql.functions.sets import image
+from dpsql.functions.table import FUNCTIONS
 from dpsql.functions.totality import function_of
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
 
 Facts = Mapping[int, Domain]
+UNIONS = ("case", "coalesce")  # whose keys are those of their branches: what else the branches depend on is not asked
+UNASKED = (Kind.BOOLEAN, Kind.NULL, Kind.INTERVAL)
 
 
 def infer(expr: Expr, domains: Facts) -> tuple[Expr, Domain]:
@@ -47,6 +53,9 @@ def literal_domain(literal: Literal) -> Domain:
 
 
 def _call(call: Call, domains: Facts) -> Domain:
+    """Of what scratch alone knows nothing is expected; over private rows `totalise` refuses it."""
+    if call.type == ANY or unchecked(call.function) in SCRATCH_FUNCTIONS - FUNCTIONS.keys():
+        return Domain(type=call.type)
     function = function_of(call)
     parts = tuple(_arguments(function.name, call.args, domains))
     plain = Call(function.name, call.args, call.type, call.at)
@@ -55,7 +64,11 @@ def _call(call: Call, domains: Facts) -> Domain:
         loses = function.loses(plain, parts)
     else:
         loses = not function.plain(plain, tuple(map(expected_range, parts)))
-    return domain.or_null() if loses else domain
+    if domain.nullable or loses:
+        domain = domain.or_null()
+    if function.name in UNIONS or domain.type.kind in UNASKED:
+        return domain
+    return domain.but(keys=image(plain, parts, nullable=domain.nullable, otherwise=domain.keys))
 
 
 def _arguments(name: str, args: tuple[Expr, ...], domains: Facts) -> list[Domain]:

@@ -45,7 +45,7 @@ def number_literal(text: str, at: Span | None = None) -> Literal:
     match = NUMBER.fullmatch(text.replace("_", ""))
     if match is None or not (match["whole"] or match["part"]):
         raise SqlError(
-            f"{text} is not a number", code=105, at=at, fix="Write digits, a point, and e for powers of ten."
+            f"{text} is not a number", code=105, at=at, fix="Write digits, a decimal point, and e for powers of ten."
         )
     whole, part = match["whole"], match["part"]
     if match["exponent"] is None and part is None:

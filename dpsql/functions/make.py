@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
-from dpsql.domain.types import ANY, BOOLEAN, NULL, TEXT, Kind, Type
+from dpsql.domain.ranges import DAY
+from dpsql.domain.types import ANY, BOOLEAN, DATE, INTEGER, NULL, TEXT, TIMESTAMP, Kind, Type, common
 from dpsql.errors import InternalError, Span, SqlError
 from dpsql.functions import casts, comparison, logic
 from dpsql.functions.function import Function, TypeProblem
@@ -16,6 +17,7 @@ from dpsql.ir.expr import Call, Expr, Literal, place
 
 TRUTHS = frozenset(f.name for f in (*comparison.FUNCTIONS, *logic.FUNCTIONS))
 CASTS = ("cast", "try_cast")
+EQUALITIES = ("equal", "not_equal", "is_distinct", "is_not_distinct", "in")
 
 
 def make(name: str, args: tuple[Expr, ...], *, at: Span | None, to: Type | None = None) -> Expr:
@@ -29,13 +31,18 @@ def make(name: str, args: tuple[Expr, ...], *, at: Span | None, to: Type | None 
             return Call(name, args, ANY, at)
         raise InternalError(f"{name} is not in the function table")
     _check_count(function, args, at)
-    args = _unified(function, args)
+    args = _comparable(function, _with_numbers(function, _unified(function, args)))
     try:
         type_ = _type(function, args, to)
     except TypeProblem as problem:
         raise _error(function, args, problem, at) from None
     call = Call(name, args, type_, at)
     return _folded(call) or call
+
+
+def call(name: str, *args: Expr, to: Type | None = None) -> Expr:
+    """A call that nobody wrote, so it has no place in the text."""
+    return make(name, args, at=None, to=to)
 
 
 def _check_count(function: Function, args: tuple[Expr, ...], at: Span | None) -> None:
@@ -82,12 +89,44 @@ def _unified(function: Function, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(new)
 
 
+def _with_numbers(function: Function, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """A boolean beside numbers is 1 or 0."""
+    new = list(args)
+    for group in function.alike(len(args)):
+        numbers = [args[i] for i in group if args[i].type.is_numeric]
+        if numbers:
+            target = _target(numbers)
+            whole = target if target.kind is Kind.INTEGER else INTEGER
+            for i in group:
+                if args[i].type == BOOLEAN:
+                    new[i] = _cast(args[i], whole)
+    return tuple(new)
+
+
+def _comparable(function: Function, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Texts that are compared for equality with another type are read as that type, as in DuckDB. Over private rows a
+    text that is none is NULL."""
+    types = [arg.type for arg in args if arg.type.kind not in (Kind.TEXT, Kind.NULL)]
+    if function.name not in EQUALITIES or not types or ANY in types:
+        return args
+    target: Type | None = types[0]
+    for type_ in types[1:]:
+        target = None if target is None else common(target, type_)
+    if target is None:
+        return args
+    return tuple(_cast(arg, target) if arg.type == TEXT else arg for arg in args)
+
+
+def _cast(arg: Expr, to: Type) -> Expr:
+    return make("cast", (arg,), at=place(arg), to=to)
+
+
 def _text_as(literal: Literal, text: str, target: Type) -> Literal:
-    """A date column may meet the text of a timestamp, an integer column that of a decimal number."""
+    """Of the text of a timestamp a date takes the day, as in DuckDB."""
     if target.kind is Kind.DATE and parsed(text.strip(" "), target) is None:
-        moment = parsed(text.strip(" "), Type(Kind.TIMESTAMP))
-        if moment is not None:
-            return dataclasses.replace(moment, at=literal.at)
+        moment = parsed(text.strip(" "), TIMESTAMP)
+        if moment is not None and isinstance(moment.value, int):
+            return Literal(moment.value // DAY, DATE, literal.at)
     return typed_text(text, target, literal.at)
 
 
@@ -97,16 +136,22 @@ def _target(others: list[Expr]) -> Type:
 
 
 def _folded(call: Call) -> Literal | None:
-    """-5 and casts of constants, where the value is exact and certain."""
+    """-5, casts of constants where the value is exact and certain, and texts joined to one (patterns must be constants)."""
     if not call.args or not isinstance(call.args[0], Literal):
         return None
     literal = call.args[0]
     if call.function == "negate":
         return _negated(call, literal)
+    if call.function in ("concat", "concat_all") and all(map(_is_text, call.args)):
+        return Literal("".join(str(arg.value) for arg in call.args if isinstance(arg, Literal)), TEXT, call.at)
     if call.function in CASTS:
         value = cast_literal(literal, call.type)
         return None if value is None else dataclasses.replace(value, at=call.at)
     return None
+
+
+def _is_text(arg: Expr) -> bool:
+    return isinstance(arg, Literal) and arg.type == TEXT and isinstance(arg.value, str)
 
 
 def _negated(call: Call, literal: Literal) -> Literal | None:
@@ -132,6 +177,8 @@ def cast_literal(literal: Literal, to: Type) -> Literal | None:
         if to.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER, Kind.DECIMAL, Kind.REAL):
             return parsed(value, to)
         return None
+    if literal.type == BOOLEAN and to.kind is Kind.INTEGER:
+        return Literal(int(value), to)
     if literal.type.kind in (Kind.INTEGER, Kind.DECIMAL) and not isinstance(value, str):
         if to.kind in (Kind.INTEGER, Kind.DECIMAL):
             return fitted_number(Fraction(value), to)

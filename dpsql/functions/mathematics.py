@@ -117,8 +117,7 @@ def _one(name: str, doc: str, domain: Callable[[Call, Domains], Domain], signatu
 def _canonical(call: Call, domains: Domains) -> Domain:
     """The argument's: NaN counts as NULL already, and -0.0 is equal to 0.0."""
     (known,) = domains
-    keys = None if known.keys is None else tuple(k + 0.0 if isinstance(k, float) else k for k in known.keys)
-    return result(call, domains, interval=known.interval, keys=keys, integral=known.integral)
+    return result(call, domains, interval=known.interval, integral=known.integral)
 
 
 def _is(name: str, doc: str) -> Function:
@@ -168,7 +167,7 @@ FUNCTIONS = (
         "x, with -0.0 as 0.0 and NaN as NULL: then equal values are the same value.",
         "CANONICAL(x)",
         1,
-        takes((Kind.REAL,), REAL, "Of other numbers there is nothing to do."),
+        takes((Kind.REAL,), REAL, "Other numbers are canonical already."),
         _canonical,
     ),
     _is("isnan", "Whether x is not a number."),

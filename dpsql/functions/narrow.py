@@ -12,7 +12,7 @@ from dpsql.domain.ranges import DAY
 from dpsql.domain.types import BOOLEAN, DATE, NULL, TIMESTAMP, Kind, Type
 from dpsql.functions.function import unchecked
 from dpsql.functions.result import ORDERED
-from dpsql.functions.sets import either
+from dpsql.functions.sets import union
 from dpsql.ir.expr import Call, Column, Expr, Literal
 
 Facts = Mapping[int, Domain]
@@ -99,7 +99,7 @@ def _union(before: Domain | None, sides: list[Domain]) -> Domain:
     for side in sides[1:]:
         interval = hull(interval, side.interval)
     nullable = any(side.nullable for side in sides)
-    keys = either(*sides) if all(side.keys is not None for side in sides) else None
+    keys = union(side.keys for side in sides)
     return (before or sides[0]).but(interval=interval, nullable=nullable, keys=keys)
 
 
@@ -179,10 +179,7 @@ def _among(domain: Domain, atoms: list[Atom]) -> Domain:
     if domain.type.kind in ORDERED:
         numbers = [Fraction(a) for a in atoms if a is not None and not isinstance(a, str)]
         within = Interval(min(numbers), max(numbers)) if numbers else None
-    narrowed = facts.narrow(domain, to=within, keys=atoms)
-    if narrowed.keys == () and not atoms:
-        return domain.but(nullable=False)
-    return narrowed
+    return facts.narrow(domain, to=within, keys=atoms) if atoms else domain.but(nullable=False)
 
 
 def _atom(literal: Literal, to: Type) -> Atom:

@@ -27,9 +27,9 @@ def joined(args: Args) -> Type:
         new = arg.type if type_ is None else _join(type_, args[:position], arg)
         if new is None:
             raise TypeProblem(
-                f"{arg.type} and {type_} do not go together",
+                f"{arg.type} and {type_} cannot be combined",
                 position,
-                "Bring both to one type with CAST or TRY_CAST.",
+                "Convert both to one type with CAST or TRY_CAST.",
             )
         type_ = new
     assert type_ is not None

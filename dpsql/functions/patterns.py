@@ -35,11 +35,11 @@ def check_pattern(pattern: str) -> None:
     while place < len(pattern):
         match = PIECE.match(pattern, place)
         if match is None:
-            raise ValueError(f"the pattern is not understood at its character {place + 1}")
+            raise ValueError(f"the pattern cannot be read at character {place + 1}")
         kind = match.lastgroup
         if kind == "repeat":
             if not repeatable:
-                raise ValueError(f"there is nothing to repeat at the pattern's character {place + 1}")
+                raise ValueError(f"the pattern has nothing to repeat at character {place + 1}")
             repeats *= _repeat(match.group())
         depth += (kind == "open") - (kind == "close")
         if depth < 0 or repeats > MOST_REPEATS:
@@ -55,7 +55,7 @@ def _repeat(piece: str) -> int:
     """How many copies a counted repetition stands for."""
     counts = [int(n) for n in re.findall(r"\d+", piece)]
     if len(counts) == 2 and counts[0] > counts[1]:
-        raise ValueError("a repetition runs backwards")
+        raise ValueError("the limits of a repetition are reversed")
     return max(1, *counts) if counts else 1
 
 
@@ -105,11 +105,11 @@ def _like(name: str, words: str, doc: str) -> Function:
 FUNCTIONS = (
     _like("like", "LIKE", "Whether the text matches: % is any text, _ any character."),
     _like("not_like", "NOT LIKE", "Whether the text does not match."),
-    _like("ilike", "ILIKE", "LIKE without regard to case."),
-    _like("not_ilike", "NOT ILIKE", "NOT LIKE without regard to case."),
+    _like("ilike", "ILIKE", "LIKE, ignoring case."),
+    _like("not_ilike", "NOT ILIKE", "NOT LIKE, ignoring case."),
     row(
         "regexp_matches",
-        "Whether the text holds a match of a constant regular expression.",
+        "Whether the text contains a match of a constant regular expression.",
         "REGEXP_MATCHES(x, pattern)",
         2,
         _regexp_type,

@@ -56,7 +56,7 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
             getenv getvariable current_setting current_schema current_user user version read_text read_blob read_csv
             read_parquet glob pg_typeof nextval currval current_database
             """.split(),
-            (CONFIGURED, "Use the tables of the catalog."),
+            (CONFIGURED, "Use the tables of the metadata."),
         ),
         **dict.fromkeys(
             ("hash", "md5", "sha1", "sha256", "md5_number"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Domain, Keys, changed, with_null
 from dpsql.domain.interval import EVERYTHING, Interval
-from dpsql.domain.types import Kind, Type
-from dpsql.functions.function import Domains
-from dpsql.functions.numbers import fitted, type_interval
-from dpsql.functions.sets import Inexact, without_null
+from dpsql.domain.ranges import Range
+from dpsql.domain.types import Kind
+from dpsql.functions.function import Domains, Spans
+from dpsql.functions.numbers import expected_range, fitted
 from dpsql.ir.expr import Call
 
 ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
@@ -21,7 +22,7 @@ def result(
     domains: Domains,
     *,
     interval: Interval = EVERYTHING,
-    keys: tuple[Atom, ...] | None = None,
+    keys: Keys | None = None,
     nullable: bool | None = None,
     integral: bool = False,
 ) -> Domain:
@@ -34,22 +35,26 @@ def result(
     if call.type.kind in ORDERED:
         wide = _rounded(interval, call.type.scale) if call.type.kind is Kind.DECIMAL else interval
         spanned = fitted(wide, call.type)
-    if keys is not None and call.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
-        keys, lost = _held(keys, type_interval(call.type))
-        null = null or lost
-    kept = without_null(keys, null)
+    kept = changed(keys, with_null) if null and keys is not None else keys
     because = next((domain.because for domain in domains if domain.because), "")
     return Domain(type=call.type, interval=spanned, nullable=null, keys=kept, integral=integral, because=because)
 
 
+def reaching(reach: Callable[[Call, Spans], Range | None]) -> Callable[[Call, Domains], Domain]:
+    """The domain rule of a function whose reach says all there is to expect."""
+
+    def domain(call: Call, domains: Domains) -> Domain:
+        range_ = reach(call, tuple(map(expected_range, domains)))
+        if range_ is None or any(d.interval.is_empty for d in domains):
+            return result(call, domains)
+        unit = 10**call.type.scale
+        return result(call, domains, interval=Interval(Fraction(range_.least, unit), Fraction(range_.most, unit)))
+
+    return domain
+
+
 def never_null_domain(call: Call, domains: Domains) -> Domain:
     return result(call, domains, nullable=False)
-
-
-def _held(keys: tuple[Atom, ...], whole: Interval) -> tuple[tuple[Atom, ...], bool]:
-    """The keys that the type can hold, and whether there were others: in the vault those are NULL."""
-    held = tuple(key for key in keys if key is None or isinstance(key, str | float) or key in whole)
-    return held, len(held) < len(keys)
 
 
 def _rounded(interval: Interval, scale: int) -> Interval:
@@ -62,20 +67,3 @@ def _rounded(interval: Interval, scale: int) -> Interval:
 
 def may_be_infinite(domain: Domain) -> bool:
     return domain.type.kind is Kind.REAL and not domain.interval.is_finite
-
-
-def converted(value: Atom, to: Type) -> Atom:
-    """A number as DuckDB converts it before it computes; Inexact where that may round in a way of its own."""
-    if value is None or isinstance(value, str):
-        raise Inexact
-    if to.kind is Kind.REAL:
-        if isinstance(value, Fraction) and (abs(value.numerator) > 2**53 or value.denominator > 10**15):
-            raise Inexact
-        return float(value)
-    if isinstance(value, float):
-        raise Inexact
-    if to.kind is not Kind.DECIMAL:
-        return int(value)
-    if (Fraction(value) * 10**to.scale).denominator != 1:
-        raise Inexact
-    return Fraction(value)

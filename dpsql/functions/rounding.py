@@ -12,9 +12,9 @@ from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range, in_type, type_range
 from dpsql.domain.types import BIGINT, REAL, TINYINT, Kind, Type, decimal
 from dpsql.functions.function import Args, Domains, Spans, expect, integer_constant, row
-from dpsql.functions.numbers import AS_NUMBER, NUMBERS, held
+from dpsql.functions.numbers import AS_NUMBER, NUMBERS, fitted, held
 from dpsql.functions.result import result
-from dpsql.functions.sets import RANGE_LIMIT, Inexact, mapped
+from dpsql.functions.sets import RANGE_LIMIT
 from dpsql.ir.expr import Call, Literal
 
 Round = Callable[[Fraction], int]
@@ -59,10 +59,11 @@ def _places(call: Call) -> int:
 
 def _tens(interval: Interval, call: Call, places: int) -> tuple[Atom, ...] | None:
     """What rounding to tens, hundreds… can answer between two ends: their multiples; None if they are many or endless."""
-    if places >= 0 or not interval.is_finite or max(abs(end) for end in interval.ends()) > 2**53:
+    held = fitted(interval, call.type)
+    if places >= 0 or not held.is_finite or max(abs(end) for end in held.ends()) > 2**53:
         return None
     step = 10**-places
-    first, last = (int(end / step) for end in interval.ends())  # the ends are multiples themselves
+    first, last = math.ceil(held.ends()[0] / step), math.floor(held.ends()[1] / step)
     if last - first >= RANGE_LIMIT:
         return None
     values = (n * step for n in range(first, last + 1))
@@ -77,35 +78,11 @@ def _stepped(rule: Round) -> Callable[[Call, Domains], Domain]:
         unit = power_of_ten(places)
         whole = places <= 0
 
-        def apply(value: Atom) -> Atom:
-            if value is None or isinstance(value, str):
-                raise Inexact
-            if isinstance(value, float):
-                if not whole or places < 0 or not math.isfinite(value):
-                    raise Inexact
-                return float(rule(Fraction(value)))
-            exact: Fraction = rule(value * unit) / unit
-            match call.type.kind:
-                case Kind.REAL:
-                    return float(exact)
-                case Kind.INTEGER:
-                    return int(exact)
-                case _:
-                    return exact
-
         ends = (domains[0].interval.lower, domains[0].interval.upper)
         interval = Interval(*(None if end is None else rule(end * unit) / unit for end in ends))
         if _kept_as_is(call, places):
             interval = domains[0].interval
-        return result(
-            call,
-            domains,
-            interval=interval,
-            keys=domains[0].keys
-            if _kept_as_is(call, places)
-            else mapped(apply, domains[:1]) or _tens(interval, call, places),
-            integral=whole,
-        )
+        return result(call, domains, interval=interval, keys=_tens(interval, call, places), integral=whole)
 
     return domain
 
@@ -142,18 +119,7 @@ def _same(call: Call, spans: Spans) -> Range | None:
 
 
 def _abs_domain(call: Call, domains: Domains) -> Domain:
-    def apply(value: Atom) -> Atom:
-        if value is None or isinstance(value, str):
-            raise Inexact
-        return -value if value < 0 else value
-
-    return result(
-        call,
-        domains,
-        interval=iv.absolute(domains[0].interval),
-        keys=mapped(apply, domains),
-        integral=domains[0].integral,
-    )
+    return result(call, domains, interval=iv.absolute(domains[0].interval), integral=domains[0].integral)
 
 
 def _abs_plain(call: Call, spans: Spans) -> bool:
@@ -214,7 +180,7 @@ FUNCTIONS = (
     row("trunc", "The number without its fraction.", "TRUNC(x)", 1, _round_type, _stepped(math.trunc), reach=_same),
     row(
         "round",
-        "The nearest number of that many decimal places (none: a whole number), halves away from zero.",
+        "The number rounded to that many decimal places (to a whole number if left out), halves away from zero.",
         "ROUND(x[, digits])",
         (1, 2),
         _round_type,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpsql.domain.facts import Atom, Domain
-from dpsql.domain.interval import Interval, interval
+from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, TEXT, Kind, Type
 from dpsql.functions.function import (
@@ -19,9 +18,8 @@ from dpsql.functions.function import (
     takes,
     text_constant,
 )
-from dpsql.functions.result import result
-from dpsql.functions.sets import Inexact, mapped
-from dpsql.ir.expr import Call, Literal
+from dpsql.functions.result import reaching, result
+from dpsql.ir.expr import Call
 
 FAR = 2**31 - 1
 AS_TEXT = "Use CAST(x AS VARCHAR) to make it text."
@@ -31,41 +29,6 @@ def _of_texts(type_: Type) -> Callable[[Args], Type]:
     return takes((Kind.TEXT,), type_, AS_TEXT)
 
 
-def _ascii(value: Atom) -> str:
-    """Python and DuckDB agree on the letters of ASCII; on others their tables may differ."""
-    if not isinstance(value, str) or not value.isascii():
-        raise Inexact
-    return value
-
-
-def plain(value: Atom) -> str:
-    """Text without combining characters or joiners, where a character is a character to everybody."""
-    if not isinstance(value, str) or any(ord(c) >= 0x300 for c in value):
-        raise Inexact
-    return value
-
-
-def _by(rule: Callable[[str], Atom]) -> Callable[[Call, Domains], Domain]:
-    """A function of one text; further arguments are constants that the rule does not need."""
-
-    def domain(call: Call, domains: Domains) -> Domain:
-        return result(call, domains, keys=mapped(lambda v: rule(plain(v)), domains[:1]))
-
-    return domain
-
-
-def _with_constants(rule: Callable[..., Atom]) -> Callable[[Call, Domains], Domain]:
-    """A function of one text and constants."""
-
-    def domain(call: Call, domains: Domains) -> Domain:
-        rest = [arg.value if isinstance(arg, Literal) else None for arg in call.args[1:]]
-        if None in rest:
-            return result(call, domains, nullable=True)
-        return result(call, domains, keys=mapped(lambda v: rule(plain(v), *rest), domains[:1]))
-
-    return domain
-
-
 def _slice_type(args: Args) -> Type:
     expect(args, 0, (Kind.TEXT,), AS_TEXT)
     for position in range(1, len(args)):
@@ -73,34 +36,11 @@ def _slice_type(args: Args) -> Type:
     return TEXT
 
 
-def _left(text: str, count: int) -> str:
-    return text[:count] if count >= 0 else text[: max(0, len(text) + count)]
-
-
-def _right(text: str, count: int) -> str:
-    return text[max(0, len(text) - count) :] if count >= 0 else text[-count:]
-
-
-def _substring(text: str, start: int, length: int = FAR) -> str:
-    if start <= 0 or length < 0:
-        raise Inexact
-    return text[start - 1 : start - 1 + length]
-
-
 def _trim_type(args: Args) -> Type:
     expect(args, 0, (Kind.TEXT,), AS_TEXT)
     if len(args) == 2:
         text_constant(args, 1, "the characters to trim")
     return TEXT
-
-
-def _count(call: Call, domains: Domains) -> Domain:
-    keys = mapped(lambda v: len(plain(v)), domains) if call.function == "length" else None
-    return result(call, domains, interval=Interval(interval(0, 0).lower, None), keys=keys)
-
-
-def _place(call: Call, domains: Domains) -> Domain:
-    return result(call, domains, interval=Interval(interval(0, 0).lower, None))
 
 
 def _replace_type(args: Args) -> Type:
@@ -127,94 +67,59 @@ def _split_type(args: Args) -> Type:
     return TEXT
 
 
-def _split(text: str, separator: str, number: int) -> str:
-    if not separator or number < 1:
-        raise Inexact
-    parts = text.split(separator)
-    return parts[number - 1] if number <= len(parts) else ""
-
-
-def _replace(text: str, old: str, new: str) -> str:
-    return text.replace(old, new) if old else text
-
-
 JOINED_LIMIT = 32_768
 TEXTUAL = (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL, Kind.REAL, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
-def _pair(call: Call, domains: Domains) -> Domain:
-    def rule(a: Atom, b: Atom) -> Atom:
-        return _text_or_raise(a) + _text_or_raise(b)
-
-    return result(call, domains, keys=mapped(rule, domains, name="||"))
-
-
-def _text_or_raise(value: Atom) -> str:
-    if not isinstance(value, str) or len(value) > JOINED_LIMIT:
-        raise Inexact
-    return value
-
-
 def _concat(call: Call, domains: Domains) -> Domain:
     """CONCAT passes NULLs over."""
-
-    def rule(*values: Atom) -> Atom:
-        return "".join(_text_or_raise(v) for v in values if v is not None)
-
-    return result(call, domains, keys=mapped(rule, domains, nulls=True, name="concat"), nullable=False)
+    return result(call, domains, nullable=False)
 
 
 def _not_negative(call: Call, spans: Spans) -> Range | None:
     return Range(0, 2**63 - 1)
 
 
-def _trimmed(left: bool, right: bool) -> Callable[[Call, Domains], Domain]:
-    def rule(text: str, characters: str = " ") -> str:
-        if not characters:
-            raise Inexact
-        kept = text.lstrip(characters) if left else text
-        return kept.rstrip(characters) if right else kept
-
-    return _with_constants(rule)
+_size = reaching(_not_negative)
 
 
 FUNCTIONS = (
-    row("concat", "Both texts, one after the other.", "x || y", 2, takes(TEXTUAL, TEXT), _pair),
+    row("concat", "Both texts, one after the other.", "x || y", 2, takes(TEXTUAL, TEXT), result),
     row(
         "concat_all",
-        "The texts, one after the other, NULLs ignored.",
+        "The texts, one after the other; NULLs are ignored.",
         "CONCAT(x, …)",
         (1, None),
         takes(TEXTUAL, TEXT),
         _concat,
     ),
-    row("lower", "The text in small letters.", "LOWER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).lower())),
-    row("upper", "The text in capitals.", "UPPER(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s).upper())),
-    row("left", "The first n characters.", "LEFT(x, n)", 2, _slice_type, _with_constants(_left)),
-    row("right", "The last n characters.", "RIGHT(x, n)", 2, _slice_type, _with_constants(_right)),
+    row("lower", "The text in lower case.", "LOWER(x)", 1, _of_texts(TEXT), result),
+    row("upper", "The text in upper case.", "UPPER(x)", 1, _of_texts(TEXT), result),
+    row("left", "The first n characters.", "LEFT(x, n)", 2, _slice_type, result),
+    row("right", "The last n characters.", "RIGHT(x, n)", 2, _slice_type, result),
     row(
         "substring",
         "n characters from a position on (1 is the first).",
         "SUBSTRING(x, start[, n])",
         (2, 3),
         _slice_type,
-        _with_constants(_substring),
+        result,
     ),
-    row("trim", "The text without blanks at its ends.", "TRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, True)),
-    row("ltrim", "… at its start.", "LTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(True, False)),
-    row("rtrim", "… at its end.", "RTRIM(x[, chars])", (1, 2), _trim_type, _trimmed(False, True)),
-    row("reverse", "The text backwards.", "REVERSE(x)", 1, _of_texts(TEXT), _by(lambda s: _ascii(s)[::-1])),
+    row("trim", "The text without blanks at its ends.", "TRIM(x[, chars])", (1, 2), _trim_type, result),
+    row("ltrim", "… at its start.", "LTRIM(x[, chars])", (1, 2), _trim_type, result),
+    row("rtrim", "… at its end.", "RTRIM(x[, chars])", (1, 2), _trim_type, result),
+    row("reverse", "The text backwards.", "REVERSE(x)", 1, _of_texts(TEXT), result),
     row(
         "replace",
-        "The text with every `old` made `new` (constants, `new` not the longer).",
+        "The text with every `old` replaced by `new` (both constants; `new` must not be longer).",
         "REPLACE(x, old, new)",
         3,
         _replace_type,
-        _with_constants(_replace),
+        result,
     ),
     row(
         "translate",
-        "The text with each character of `from` made the one at its place in `to`.",
+        "The text with each character of `from` replaced by the one at the same place in `to`.",
         "TRANSLATE(x, from, to)",
         3,
         _translate_type,
@@ -226,20 +131,20 @@ FUNCTIONS = (
         "SPLIT_PART(x, separator, n)",
         3,
         _split_type,
-        _with_constants(_split),
+        result,
     ),
-    row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
-    row("strlen", "The number of bytes.", "STRLEN(x)", 1, _of_texts(BIGINT), _count, reach=_not_negative),
+    row("length", "The number of characters.", "LENGTH(x), LEN(x)", 1, _of_texts(BIGINT), _size, reach=_not_negative),
+    row("strlen", "The number of bytes.", "STRLEN(x)", 1, _of_texts(BIGINT), _size, reach=_not_negative),
     row("starts_with", "Whether the text begins with another.", "STARTS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
     row("ends_with", "Whether the text ends with another.", "ENDS_WITH(x, y)", 2, _of_texts(BOOLEAN), result),
-    row("contains", "Whether the text holds another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), result),
+    row("contains", "Whether the text contains another.", "CONTAINS(x, y)", 2, _of_texts(BOOLEAN), result),
     row(
         "strpos",
-        "Where another text begins in it; 0: nowhere.",
+        "Where another text begins in it; 0 if nowhere.",
         "STRPOS(x, y), POSITION(y IN x)",
         2,
         _of_texts(BIGINT),
-        _place,
+        _size,
         reach=_not_negative,
     ),
 )

@@ -22,6 +22,8 @@ FROM_ONE = ("row_number", "rank", "dense_rank", "ntile")
 HANDED_ON = ("min", "max", "first", "last", "mode", "quantile_disc", "first_value", "last_value", "nth_value")
 OFFSETS = ("lag", "lead")
 
+WRITTEN = {"current_localtimestamp": "now"}  # as people write it
+
 
 def totalise(expr: Expr, ranges: Ranges) -> tuple[Expr, Range | None]:
     """The expression, every call of it in the form that always answers, and the Range of its values.
@@ -101,10 +103,10 @@ def function_of(call: Call) -> Function:
     function = FUNCTIONS.get(name)
     if function is None or call.type == ANY:
         raise Refused(
-            f"{name.upper()} is for released results, not for rows of people",
+            f"{WRITTEN.get(name, name).upper()} works on released results, not on rows of people",
             code=107,
             at=call.at,
-            why="Over private rows every function must be known never to fail, whatever the data.",
+            why="Over private rows, dpsql must know that a function never fails, whatever the data are.",
             fix="Use it outside, over the aggregated result; `dpsql help functions` lists what works inside.",
         )
     return function

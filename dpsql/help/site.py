@@ -18,11 +18,11 @@ from dpsql.version import VERSION
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Begin": ("owners", "analysts"),
-    "Interfaces": ("shell", "python", "frames"),
-    "Describe data": ("metadata", "bounds", "budget"),
-    "Ask": ("sql", "aggregates", "functions", "settings", "refusals", "errors", "commands", "tpch"),
+    "Interfaces": ("shell", "python", "frames", "pandas"),
+    "Describe data": ("metadata", "databases", "spark", "bounds", "budget"),
+    "Ask": ("sql", "aggregates", "functions", "engines", "settings", "refusals", "errors", "commands", "tpch"),
     "The guarantee": ("privacy", "glossary", "proof"),
-    "Run it": ("platforms", "versions"),
+    "Run it": ("server", "scale", "platforms", "versions"),
     "Come from elsewhere": ("smartnoise", "bigquery", "opendp"),
 }
 SETTINGS = {

@@ -11,9 +11,9 @@ from dpsql.errors import InterfaceError
 HERE = Path(__file__).parent
 # In the order in which a newcomer may want them. What is not listed here comes last.
 ORDER = (
-    *("owners", "analysts", "shell", "python", "frames"),
-    *("metadata", "bounds", "budget", "sql", "aggregates", "functions", "settings"),
-    *("refusals", "errors", "privacy", "glossary", "proof", "commands", "platforms", "versions"),
+    *("owners", "analysts", "shell", "python", "frames", "pandas"),
+    *("metadata", "bounds", "budget", "sql", "aggregates", "functions", "databases", "spark", "engines", "settings"),
+    *("refusals", "errors", "privacy", "glossary", "proof", "commands", "server", "scale", "platforms", "versions"),
 )
 _HEADING = re.compile(r"^## .*$", re.M)
 

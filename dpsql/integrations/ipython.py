@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
@@ -16,6 +17,17 @@ from dpsql.errors import Error, InterfaceError
 from dpsql.frames import PrivateFrame
 
 _TEXTS = ("analyst", "ledger", "temp_folder", "source", "memory_limit", "epsilon", "delta", "budget")
+
+# Quoted text and comments, in which $name is no parameter; then $name.
+_PARAMETER = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(?P<name>[A-Za-z_]\w*)(?!\w*\$)", re.DOTALL
+)
+
+
+def _plain(value: object) -> object:
+    """numpy's numbers as Python's."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and type(value).__module__ == "numpy" else value
 
 
 class Magic:
@@ -26,26 +38,50 @@ class Magic:
         self._current: Connection[Any] | PrivateFrame | None = None
 
     def line(self, line: str) -> Any:
-        """%dpsql"""
+        """Connect, or show the budget.
+
+        %dpsql metadata/hospital.yaml epsilon=0.5 delta=1e-9 analyst=ana    connect
+        %dpsql conn                     use a connection or frame of the notebook
+        %dpsql                          show the budget
+
+        Then cells that begin with %%dpsql are SQL.
+        """
         words = shlex.split(line)
         if words:
             self._current = self._named(words)
         return self._open().budget
 
     def cell(self, line: str, cell: str) -> Any:
-        """%%dpsql"""
+        """Run the cell's SQL: %%dpsql shows the answer, %%dpsql name keeps it under the name.
+
+        $name in the SQL is the value of the notebook's variable: WHERE age > $least. Re-running a cell is free where
+        repeats are: over a frame, and over metadata with a version.
+        """
         name = line.strip()
         if name and not name.isidentifier():
-            raise InterfaceError(f"{name!r} is no name of a variable", code=605, fix="Write %%dpsql or %%dpsql answer.")
+            raise InterfaceError(
+                f"{name!r} is not the name of a variable", code=605, fix="Write %%dpsql or %%dpsql answer."
+            )
         current = self._open()
+        given = self._variables(cell)
         if isinstance(current, PrivateFrame):
-            answer: Any = current.sql(cell)
+            answer: Any = current.sql(cell, given)
         else:
-            answer = current.execute(cell)
+            answer = current.execute(cell, given)
         if name:
             self._shell.push({name: answer})
             return None
         return answer if isinstance(current, PrivateFrame) or answer.description is not None else None
+
+    def _variables(self, sql: str) -> dict[str, object] | None:
+        """The notebook's variables that the SQL names as $name; None where it names none."""
+        names = [match["name"] for match in _PARAMETER.finditer(sql) if match["name"] is not None]
+        for name in names:
+            if name not in self._shell.user_ns:
+                raise InterfaceError(
+                    f"the notebook has no variable {name!r}", code=605, fix=f"Set it in a cell before: {name} = 50."
+                )
+        return {name: _plain(self._shell.user_ns[name]) for name in names} or None
 
     def _named(self, words: list[str]) -> Connection[Any] | PrivateFrame:
         held = self._shell.user_ns.get(words[0])
@@ -62,7 +98,7 @@ class Magic:
     def _open(self) -> Connection[Any] | PrivateFrame:
         if self._current is None:
             raise InterfaceError(
-                "no catalog is open", code=601, fix="Write %dpsql metadata/hospital.yaml, or %dpsql conn."
+                "no metadata is open", code=601, fix="Write %dpsql metadata/hospital.yaml, or %dpsql conn."
             )
         return self._current
 

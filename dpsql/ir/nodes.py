@@ -1,6 +1,6 @@
 """Relations. Every node lists its output columns as Fields; an id is introduced by exactly one node of the statement.
 
-A node is Public or Private only through its Facts (privacy/track.py); nothing here knows about privacy.
+A node is Public or Private only through its `Private` facts (privacy/track.py); nothing here knows about privacy.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ class Join:
     at: Span | None = field(default=None, compare=False, repr=False)  # the joined table's place, for messages
     # the right side is a correlated scalar aggregate: its columns that `on` equates with the left's are its keys
     correlated: bool = field(default=False, compare=False, repr=False)
+    # the right side is made of the left side's rows: where both are private, their units are to be equal
+    of_rows: bool = field(default=False, compare=False, repr=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -105,7 +107,8 @@ class Join:
 class SemiJoin:
     """Rows of `left` for which a row of `right` satisfies `on` exists (or, anti: does not).
 
-    NOT IN's three-valued logic is written out in `on` by the binder.
+    NOT IN's three-valued logic is written out in `on` by the binder. mark: every row stays, and this column says whether
+    there is such a row (then `anti` is False).
     """
 
     left: Node
@@ -113,10 +116,12 @@ class SemiJoin:
     on: Expr
     anti: bool
     at: Span | None = field(default=None, compare=False, repr=False)
+    mark: Field | None = None
+    of_rows: bool = field(default=False, compare=False, repr=False)  # as of a Join
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return self.left.fields
+        return self.left.fields if self.mark is None else (*self.left.fields, self.mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,8 @@ class Aggregate:
     call_fields: tuple[Field, ...]
     calls: tuple[AggregateCall, ...]
     sets: tuple[tuple[int, ...], ...] | None = None
+    # the keys stand for rows of an outer query: where those are private, their unit is one key more
+    of_rows: bool = field(default=False, compare=False, repr=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -185,6 +192,29 @@ class SetOp:
     at: Span | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class PublicText:
+    """A text of the analyst's over public relations, run as it is where nothing is private (engine/apart). Only ever on top.
+
+    parts: relations that stand in the text under `names`; printed: as DuckDB prints them. tables: public ones that it names,
+    users: the user's. views: names and texts of the catalog's. parameters: by name where they have one, else in order."""
+
+    text: str
+    parts: tuple[Node, ...] = ()
+    names: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    views: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str | None, object], ...] = ()
+    at: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """What the text can read of its parts; of its result nothing is known but what DuckDB says."""
+        return tuple(f for part in self.parts for f in part.fields)
+
+
 Node = (
     Scan
     | UserTable
@@ -200,6 +230,7 @@ Node = (
     | Sort
     | Limit
     | SetOp
+    | PublicText
 )
 
 
@@ -211,6 +242,8 @@ def inputs(node: Node) -> tuple[Node, ...]:
             return (node.input,)
         case Join() | SemiJoin() | SetOp():
             return (node.left, node.right)
+        case PublicText():
+            return node.parts
         case _:
             assert_never(node)
 
@@ -223,6 +256,8 @@ def with_inputs(node: Node, new: tuple[Node, ...]) -> Node:
             return dataclasses.replace(node, input=new[0])
         case Join() | SemiJoin() | SetOp():
             return dataclasses.replace(node, left=new[0], right=new[1])
+        case PublicText():
+            return dataclasses.replace(node, parts=new)
         case _:
             assert_never(node)
 

@@ -18,6 +18,7 @@ from dpsql.ir.nodes import (
     Noisy,
     OneRow,
     Project,
+    PublicText,
     Scan,
     SemiJoin,
     SetOp,
@@ -31,7 +32,7 @@ from dpsql.ir.nodes import (
 def exprs_of(node: Node) -> tuple[Expr, ...]:
     """The expressions a node itself evaluates, over its inputs' columns."""
     match node:
-        case Scan() | UserTable() | Noisy() | Loaded() | OneRow() | Limit() | SetOp():
+        case Scan() | UserTable() | Noisy() | Loaded() | OneRow() | Limit() | SetOp() | PublicText():
             return ()
         case Filter():
             return (node.predicate,)
@@ -65,6 +66,6 @@ def free_columns(node: Node) -> frozenset[int]:
 def where(node: Node) -> Span | None:
     """Where a relation stands in the text: its own place, else that of its first expression that has one, else its
     inputs'."""
-    here = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp) else None
+    here = node.at if isinstance(node, Join | SemiJoin | Limit | SetOp | PublicText) else None
     places = (here, *(place(expr) for expr in exprs_of(node)), *(where(child) for child in inputs(node)))
     return next((at for at in places if at is not None), None)

@@ -16,6 +16,7 @@ from dpsql.ir.nodes import (
     Noisy,
     OneRow,
     Project,
+    PublicText,
     Scan,
     SemiJoin,
     SetOp,
@@ -33,7 +34,7 @@ def own_size(node: Node) -> int:
     match node:
         case Scan() | UserTable() | Noisy() | Loaded() | Sort() | Limit():
             return RELATION + sum(_expr(key.expr) for key in (node.keys if isinstance(node, Sort) else ()))
-        case OneRow():
+        case OneRow() | PublicText():
             return 0
         case SetOp():
             return PART

@@ -19,3 +19,8 @@ def random_words(count: int) -> npt.NDArray[np.uint64]:
 def salt() -> int:
     """A uniform 63-bit integer: a non-negative BIGINT, fresh at every call."""
     return int.from_bytes(os.urandom(8), "little") >> 1
+
+
+def secret(count: int) -> bytes:
+    """`count` uniform bytes: what nobody may guess (tokens, salts, names of sessions)."""
+    return os.urandom(count)

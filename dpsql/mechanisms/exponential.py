@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpsql.mechanisms import entropy, permute_and_flip
+from dpsql.mechanisms.coins import Words, coin_exp, uniform_below
 from dpsql.mechanisms.exp_bounds import exp_minus
-from dpsql.mechanisms.lattice import Words, coin_exp, uniform_below
 
 _BLOCK = 1 << 16  # rounds drawn at once: the arrays stay in the cache
 _FIRST = 4  # a quarter of the first batch's rounds; often a few suffice

@@ -79,14 +79,14 @@ def variance(t: int, per: int = 1) -> float:
     return 2.0 * math.fsum(k * k * w for k, w in squares) / (1.0 + 2.0 * math.fsum(w for _, w in squares))
 
 
-def half_width(t: int, level: float = 0.95, per: int = 1) -> int:
-    """The smallest r >= 0 with P[|X| >= r] <= 1 - level for sigma = t/per, for show; for sigma > 1024 it may be 1 too large.
+def half_width(t: int, confidence: float = 0.95, per: int = 1) -> int:
+    """The smallest r >= 0 with P[|X| >= r] <= 1 - confidence for sigma = t/per, for show.
 
-    `level` means the decimal it prints.
+    For sigma > 1024 it may be 1 too large. `confidence` means the decimal it prints.
     """
-    outside = 1 - Fraction(repr(float(level)))
+    outside = 1 - Fraction(repr(float(confidence)))
     if not _SMALLEST <= outside < 1:
-        raise ValueError(f"a level between 0 and 1 is needed, not {level}")
+        raise ValueError(f"a confidence between 0 and 1 is needed, not {confidence}")
     if t > _SUM_LIMIT * per:
         return _smallest_tail(-(-t // per), outside / 2)
     weights = [math.exp(-0.5 * (k * per / t) ** 2) for k in range(40 * t // per + 2)]

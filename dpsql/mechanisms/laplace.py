@@ -22,17 +22,17 @@ def variance(t: int, per: int = 1) -> float:
     return 2.0 * math.exp(-per / t) / math.expm1(-per / t) ** 2
 
 
-def half_width(t: int, level: float = 0.95, per: int = 1) -> int:
-    """The smallest r >= 0 with P[|X| >= r] <= 1 - level. `level` means the decimal it prints.
+def half_width(t: int, confidence: float = 0.95, per: int = 1) -> int:
+    """The smallest r >= 0 with P[|X| >= r] <= 1 - confidence. `confidence` means the decimal it prints.
 
-    Proof. For r >= 1 that probability is 2*P[X >= r]; for r = 0 it is 1 > 1 - level.
+    Proof. For r >= 1 that probability is 2*P[X >= r]; for r = 0 it is 1 > 1 - confidence.
     """
-    outside = _probability(1 - Fraction(repr(float(level)))) / 2
+    outside = _probability(1 - Fraction(repr(float(confidence)))) / 2
     return max(1, _smallest(lambda m: tail_is_within(m, t, outside, per), _guess(t, outside, per)))
 
 
-def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
-    """r with P[|ΣX_i| >= r] <= 1 - level for independent continuous Laplace X_i of these scales; for show.
+def half_width_of_sum(scales: Sequence[float], confidence: float = 0.95) -> float:
+    """r with P[|ΣX_i| >= r] <= 1 - confidence for independent continuous Laplace X_i of these scales; for show.
 
     Lemma. With distinct scales b_i the tail is P[|S| >= r] = Σ c_i·exp(-r/b_i), c_i = Π_{j≠i} b_i²/(b_i² - b_j²).
     Proof. The transform of S is Π 1/(1 + b_i²s²); partial fractions give a mixture of Laplace transforms. Equal scales are
@@ -40,12 +40,12 @@ def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
     the precision of floats: half_width_of_many.
     """
     if len(scales) > 4:
-        return half_width_of_many(np.array(scales), level)
+        return half_width_of_many(np.array(scales), confidence)
     known: list[float] = []
     for scale in sorted(scales):
         apart = scale if not known else max(scale, known[-1] * 1.001)
         known.append(apart)
-    outside = 1 - level
+    outside = 1 - confidence
     parts = [(math.prod(b * b / (b * b - other * other) for other in known if other != b), b) for b in known]
 
     def tail(r: float) -> float:
@@ -60,14 +60,14 @@ def half_width_of_sum(scales: Sequence[float], level: float = 0.95) -> float:
     return high
 
 
-def half_width_of_many(scales: npt.NDArray[np.float64], level: float = 0.95) -> float:
+def half_width_of_many(scales: npt.NDArray[np.float64], confidence: float = 0.95) -> float:
     """The same r for many scales, equal ones among them, where partial fractions cancel; for show.
 
     P[|S| < r] = (2/π)·∫ sin(r·s)/s·φ(s) ds over s > 0, φ(s) = Π 1/(1 + b_i²s²), by the midpoint rule: the integrand is
     even and analytic, so with steps of h what it misses is of the order of P[|S| > 2π/h − r], 2π/h being 300 deviations.
     """
     if len(scales) == 1:
-        return -float(scales[0]) * math.log1p(-level)
+        return -float(scales[0]) * math.log1p(-confidence)
     spread = math.sqrt(2 * float((scales**2).sum()))
     squares, step = (scales / spread) ** 2, 2 * math.pi / 300
     last = 16.0
@@ -83,7 +83,7 @@ def half_width_of_many(scales: npt.NDArray[np.float64], level: float = 0.95) -> 
     low, high = 0.0, 100.0
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if float(np.sin(middle * at) @ weights) < level else (low, middle)
+        low, high = (middle, high) if float(np.sin(middle * at) @ weights) < confidence else (low, middle)
     return high * spread
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.mechanisms.lattice import Words, coins_exp, coins_whole, coins_wide, uniform_below
+from dpsql.mechanisms.coins import Words, coins_exp, coins_whole, coins_wide, uniform_below
 
 _BLOCK = 1 << 16  # scores handled at once: the arrays stay in the cache
 _DENOMINATOR_LIMIT = 1 << 62

@@ -96,11 +96,11 @@ class Toeplitz:
         """The first column of S·C^-1, times 2^20."""
         return _inverse(self.count).cumsum()
 
-    def noise(self, level: float, *, prefix: bool) -> tuple[float, float]:
+    def noise(self, confidence: float, *, prefix: bool) -> tuple[float, float]:
         """Of Gaussian noise with σ = 1: half the interval of the prefix sum (or single total) with most noise, the last one;
         and the most that rounding what was measured moves it by. Both times 2^20, in what was measured."""
         weights = self.weights_of_prefixes if prefix else _inverse(self.count)
-        return NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt((weights**2).sum())), _rounding(weights)
+        return NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt((weights**2).sum())), _rounding(weights)
 
     @property
     def mean_squares(self) -> tuple[float, float]:
@@ -208,10 +208,10 @@ class Tree:
         above = np.zeros((len(wanted), self.rows - self.count))
         return self.measured(self.estimated(np.concatenate([wanted, above], axis=1)))
 
-    def noise(self, level: float, *, prefix: bool) -> tuple[float, float]:
+    def noise(self, confidence: float, *, prefix: bool) -> tuple[float, float]:
         """Of Laplace noise of scale 1: half the interval of the prefix sum (or single total) with most noise; and the most
         that rounding what was measured moves it by."""
-        return _noise_in_tree(self, level, prefix=prefix)
+        return _noise_in_tree(self, confidence, prefix=prefix)
 
     @property
     def mean_squares(self) -> tuple[float, float]:
@@ -232,7 +232,7 @@ def _first(scored: tuple[float, int, Reals]) -> tuple[float, int]:
 
 
 @lru_cache(maxsize=64)
-def _noise_in_tree(tree: Tree, level: float, *, prefix: bool) -> tuple[float, float]:
+def _noise_in_tree(tree: Tree, confidence: float, *, prefix: bool) -> tuple[float, float]:
     """The widest interval among the places with the largest second, fourth and eighth cumulants, which are as Σ w^2k, and
     among those with a large second and a small fourth: the second decides where the tails are near a Gaussian's, higher ones
     farther out. (That these are enough is checked over all places of some trees: tests/statistics/test_running.py.)"""
@@ -245,7 +245,7 @@ def _noise_in_tree(tree: Tree, level: float, *, prefix: bool) -> tuple[float, fl
             best = np.argsort(-score, kind="stable")[:_TOP].tolist()
             best_of[n] = sorted([*best_of[n], *((-float(score[i]), int(at[i]), weights[i]) for i in best)], key=_first)
     rows = [row for each in best_of.values() for _, _, row in each[:_TOP]]
-    widths = [laplace.half_width_of_many(row[row > 1e-9], level) for row in rows]
+    widths = [laplace.half_width_of_many(row[row > 1e-9], confidence) for row in rows]
     return max(widths), max(map(_rounding, rows))
 
 

@@ -17,12 +17,12 @@ NOTHING = Amount()
 
 
 def read_budget(reader: Reader, fields: Fields, *, needed: bool) -> BudgetSpec:
-    """budget: {epsilon, delta, per}. Private tables need one; a budget that says no delta has none: δ = 0."""
+    """budget: {epsilon, delta, per}. Private tables need one; a budget without a delta has none: δ = 0."""
     entry = fields.entries.get("budget")
     if entry is None:
         if needed:
             fix = "add budget: {epsilon: 10, delta: 1e-6}, the most that all queries together may cost"
-            reader.problem(fields.where, "the catalog has no budget", fix)
+            reader.problem(fields.where, "the metadata has no budget", fix)
         return BudgetSpec(total=NOTHING, capped=False)
     total = reader.amount(entry[1], "budget", "per")
     if total is None or not isinstance(entry[1], Fields):
@@ -77,7 +77,7 @@ def read_accounting(reader: Reader, fields: Fields) -> str:
 
 
 def read_analysts(reader: Reader, fields: Fields) -> Mapping[str, Amount] | None:
-    """Caps by analyst; `ana: {}` lists one without a cap of their own. None: anybody may ask."""
+    """Caps by analyst; `ana: {}` is an analyst without a cap. None: anybody may ask."""
     entry = fields.entries.get("analysts")
     listed = None if entry is None else reader.fields(entry[1], "analysts", None, "write {ana: {epsilon: 4}}")
     if listed is None:
@@ -115,8 +115,8 @@ def with_budget(catalog: Catalog, budget: object) -> Catalog:
     given = budget_of(budget)
     if catalog.budget.capped and catalog.budget != given and catalog.budget.total != NOTHING:
         reader = Reader()
-        fix = "the owner set it: leave budget= out"
-        reader.problem("budget", "the catalog has another budget already", fix)
+        fix = "the owner has set it: leave out budget="
+        reader.problem("budget", "the metadata already has another budget", fix)
         raise CatalogError(reader.problems)
     return replace(catalog, budget=given)
 

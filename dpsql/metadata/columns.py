@@ -36,7 +36,7 @@ def read_columns(reader: Reader, tree: Tree, table: str, form: Format | None) ->
         if not reader.is_name(name, where, "the column"):
             continue
         if fold(name) in seen:
-            what = f"the columns {quoted(seen[fold(name)])} and {quoted(name)} have one name in SQL"
+            what = f"the columns {quoted(seen[fold(name)])} and {quoted(name)} have the same name in SQL"
             reader.problem(where, what, "rename one of them in the data")
             continue
         seen[fold(name)] = name
@@ -91,7 +91,7 @@ def _format(reader: Reader, fields: Fields, form: Format | None) -> Format | Non
     if entry is None:
         return None
     if form is None:
-        reader.problem(entry[0], "format describes a CSV's column, and the source is none", "remove format")
+        reader.problem(entry[0], "format describes a column of a CSV, but the source is not a CSV", "remove format")
         return None
     return read_column_format(reader, entry[1], form)
 
@@ -121,11 +121,11 @@ def _bounds_auto(reader: Reader, fields: Fields, type_: Type) -> bool:
     if entry is None:
         return False
     if not isinstance(entry[1], Scalar) or entry[1].value != AUTO:
-        reader.problem(entry[0], "bounds can be auto", "write bounds: auto, or lower: and upper:")
+        reader.problem(entry[0], "bounds can only be auto", "write bounds: auto, or lower: and upper:")
     elif not type_.is_numeric:
         reader.problem(entry[0], f"bounds: auto is for numbers, not for {article(type_)}", "write lower: and upper:")
     elif {"lower", "upper", "keys"} & fields.entries.keys():
-        reader.problem(entry[0], "bounds: auto is beside bounds or keys", "remove one of them")
+        reader.problem(entry[0], "bounds: auto cannot be combined with bounds or keys", "remove one of them")
     else:
         return True
     return False
@@ -160,10 +160,10 @@ def read_keys(reader: Reader, tree: Tree, type_: Type) -> tuple[Keys | None, tup
 
 def _key_list(reader: Reader, tree: Items, type_: Type) -> Keys | None:
     if not tree.items:
-        reader.problem(tree.where, "the key list is empty", "list the keys, or remove keys: to have them private")
+        reader.problem(tree.where, "the key list is empty", "list the keys, or remove keys: to make them private")
         return None
     if len(tree.items) > KEY_LIMIT:
-        reader.problem(tree.where, f"more than {KEY_LIMIT:,} keys", "a grouped answer has at most so many")
+        reader.problem(tree.where, f"more than {KEY_LIMIT:,} keys", "a grouped answer cannot have more")
         return None
     keys: dict[Atom, None] = {}
     for item in tree.items:
@@ -184,7 +184,9 @@ def _key_range(reader: Reader, tree: Fields, type_: Type) -> Keys | None:
         return None
     if type_.kind not in (Kind.INTEGER, Kind.DATE):
         reader.problem(
-            tree.where, f"{article(type_)} column has no key range", "only integers and dates: list the keys"
+            tree.where,
+            f"{article(type_)} column cannot have a key range",
+            "only integers and dates have ranges: list the keys",
         )
         return None
     low, high = read_bound(reader, start[1], type_, "from"), read_bound(reader, stop[1], type_, "to")
@@ -206,7 +208,7 @@ def _keys_of_table(reader: Reader, tree: Fields) -> tuple[str, str] | None:
         return None
     table, dot, column = text.partition(".")
     if not (table and dot and column):
-        reader.problem(tree.where, f"{quoted(text)} is no table.column", "write {from: specialties.name}")
+        reader.problem(tree.where, f"{quoted(text)} is not of the form table.column", "write {from: specialties.name}")
         return None
     return table, column
 
@@ -217,5 +219,5 @@ def _check_keys(reader: Reader, where: str, keys: Keys, interval: Interval, null
             fix = "remove null from keys, or remove nullable: false"
             reader.problem(where, "NULL is a key of a column that is nullable: false", fix)
         elif key is not None and not isinstance(key, str) and Fraction(key) not in interval:
-            reader.problem(where, "a key lies outside the column's bounds", "values are clipped: widen the bounds")
+            reader.problem(where, "a key is outside the column's bounds", "values are clipped: widen the bounds")
             return

@@ -19,12 +19,12 @@ SOMEBODY = Fraction(1, 10)  # from this n·δ on, that somebody's rows show is n
 
 
 def read_max_delta(reader: Reader, fields: Fields, per_query: Amount) -> Fraction:
-    """The largest δ that a query may ask for; the owner names another here, or nobody does."""
+    """The largest δ that a query may ask for; only the owner can set another."""
     entry = fields.entries.get("max_delta")
     value = None if entry is None else reader.delta(entry[1], "max_delta")
     most = LARGEST_DELTA if value is None else value
     if per_query.delta is not None and per_query.delta > most and (entry is None or value is not None):
-        fix = "lower per_query's delta, or raise max_delta, if you want so large a δ"
+        fix = "lower per_query's delta, or raise max_delta, if you want such a large δ"
         reader.problem(
             fields.at("per_query"), f"per_query's delta is above {_said(most)}, the most one query may ask", fix
         )
@@ -57,11 +57,10 @@ def meaning(catalog: Catalog) -> Iterator[str]:
     if delta is None or not any(not table.public for table in catalog.tables):
         return
     if delta == 0:
-        yield "δ = 0 in all: queries that need a δ (private keys, Gaussian noise) are refused"
+        yield "δ = 0 in total: queries that need a δ (private keys, Gaussian noise) are refused"
         return
-    one = (
-        f"δ = {float(delta):g} in all: for one {catalog.unit} the promise may fail with a probability of {_odds(delta)}"
-    )
+    chance = f"the guarantee may fail with a probability of {_odds(delta)}"
+    one = f"δ = {float(delta):g} in total: for one {catalog.unit} {chance}"
     if catalog.units is None:
         yield f"{one}; declare `units:` to see it for all of them"
         return
@@ -74,7 +73,7 @@ def unlikely_enough(catalog: Catalog) -> Iterator[str]:
     delta, units = catalog.budget.total.delta, catalog.units
     if delta is not None and units is not None and delta * units >= SOMEBODY:
         yield (
-            f"a δ of {float(delta):g} is not far below one in the {units:,} units: the promise may fail for somebody with"
+            f"a δ of {float(delta):g} is not far below one in the {units:,} units: the guarantee may fail for somebody with"
             f" a probability of up to {_odds(min(Fraction(1), delta * units))}"
         )
 

@@ -13,11 +13,11 @@ AUTO = "auto"
 NEWER, OLDER = ("rows_per_unit", "groups_per_unit"), ("max_groups", "max_rows")
 LIMIT_MEANING = {
     "rows_per_unit": "the contribution limit: how many rows of one unit count in one "
-    "query, over all its groups together; choose what nearly every "
-    "unit stays within (noise grows with it; if a unit has more rows, each counts less), such as 12; auto, or left out: "
-    "each query spends a part of its ε on choosing it",
+    "query, over all its groups together; choose a number that nearly every unit stays within, such as 12 (noise grows "
+    "with it; if a unit has more rows, each counts less). With auto, or if left out, each query spends a part of its ε on "
+    "choosing it",
     "groups_per_unit": "in how many groups of one query one unit counts as one, in COUNT(DISTINCT unit) and in sums "
-    "bounded per unit; left out: as many as rows_per_unit, or auto where that is",
+    "bounded per unit; if left out, the same as rows_per_unit",
     "max_groups": "older, with max_rows: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
     "max_rows": "older, with max_groups: max_groups: 4, max_rows: 3 means rows_per_unit: 12, groups_per_unit: 4",
 }
@@ -32,16 +32,16 @@ def read_caps(reader: Reader, fields: Fields, name: str, row_is_unit: bool) -> C
         for limit in said:
             if caps[limit] not in (None, 1):
                 fix = f"remove {limit}; a query over a join may raise it in its OPTIONS"
-                reader.problem(fields.at(limit), f"{limit} is 1 where each row is a unit", fix)
+                reader.problem(fields.at(limit), f"{limit} must be 1 if each row is a unit", fix)
         return Caps(rows=1, groups=1)
     newer, older = ([limit for limit in names if limit in said] for names in (NEWER, OLDER))
     if newer and older:
         fix = f"remove {' and '.join(older)}: max_groups: 4, max_rows: 3 means rows_per_unit: 12"
-        reader.problem(fields.at(older[0]), f"table {quoted(name)} has {older[0]} beside {newer[0]}", fix)
+        reader.problem(fields.at(older[0]), f"table {quoted(name)} has both {older[0]} and {newer[0]}", fix)
     elif len(older) == 1:
         (missing,) = set(OLDER) - set(older)
         fix = f"add {missing}, or use rows_per_unit, {LIMIT_MEANING['rows_per_unit']}"
-        reader.problem(fields.at(older[0]), f"{older[0]} needs {missing} beside it", fix)
+        reader.problem(fields.at(older[0]), f"{older[0]} also needs {missing}", fix)
     if older:
         return Caps(groups=caps["max_groups"] or 1, rows_in_group=caps["max_rows"] or 1)
     auto = "groups_per_unit" in said and caps["groups_per_unit"] is None
@@ -91,10 +91,10 @@ def _key_caps(reader: Reader, tree: Tree, caps: Caps) -> KeyCaps | None:
     if not said:
         reader.problem(fields.where, "caps has neither groups_per_unit nor max_rows", "add groups_per_unit")
     if {"groups_per_unit", "max_groups"} <= said:
-        what = "groups_per_unit and max_groups are two names of one number here"
+        what = "groups_per_unit and max_groups mean the same here"
         reader.problem(fields.at("max_groups"), what, "remove max_groups")
     if "max_rows" in said and caps.rows_in_group is None:
-        what = "max_rows is for tables that say max_groups and max_rows"
+        what = "max_rows is for tables that have max_groups and max_rows"
         reader.problem(fields.at("max_rows"), what, "remove it: rows_per_unit is over all groups, whatever the keys")
         return None
     kept = frozenset(fold(name) for name in names if name is not None)

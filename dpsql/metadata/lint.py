@@ -1,4 +1,4 @@
-"""`dpsql check FILE`: what is allowed and yet probably not meant. It looks at the catalog alone, never at the data."""
+"""`dpsql check FILE`: what is allowed but probably a mistake. It looks at the catalog alone, never at the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HIGH_EPSILON, HIGH_DELTA = 20, 1e-4
 
 
 def lint(catalog: Catalog) -> list[str]:
-    """Warnings in words, in the order of the file; an empty list says nothing stood out."""
+    """Warnings in words, in the order of the file; an empty list means that nothing looks wrong."""
     warnings = [*_unfinished(catalog), *_budget(catalog)]
     for table in catalog.tables:
         warnings += [f"{table.where}: {table.name}: {warning}" for warning in _table(catalog, table)]
@@ -44,7 +44,7 @@ def _budget(catalog: Catalog) -> Iterator[str]:
     private = any(not table.public for table in catalog.tables)
     total = catalog.budget.total
     if private and not catalog.budget.capped:
-        yield "there is no budget: give one to connect(), otherwise the ledger counts without a cap"
+        yield "there is no budget: give one to connect(); otherwise the ledger counts without a cap"
     if total.epsilon is not None and total.epsilon > HIGH_EPSILON:
         yield f"a budget of ε = {float(total.epsilon):g} protects hardly anybody; 1 to 10 is usual"
     if catalog.units is not None:
@@ -75,11 +75,11 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
                 )
     elif table.caps is not None and (rows := table.caps.rows_of_a_unit) is None:
         yield (
-            "rows_per_unit is left to the data: each query spends a part of its ε on choosing it; declare what nearly every "
-            f"{catalog.unit} stays within, if you know"
+            "rows_per_unit is left to the data: each query spends a part of its ε on choosing it; "
+            f"if you know a number that nearly every {catalog.unit} stays within, declare it"
         )
     elif table.caps is not None and rows is not None and rows > MANY_ROWS:
-        yield f"contribution limits this large make noise that hides everything: {rows:,} rows of a unit count"
+        yield f"such large contribution limits need noise that hides everything: {rows:,} rows of a unit count"
     if table.caps is not None and table.caps.rows_in_group is not None:
         yield _older(table.caps)
     if catalog.format == "smartnoise" and table.caps is not None and not table.row_is_unit:
@@ -89,7 +89,7 @@ def _table(catalog: Catalog, table: TableSpec) -> Iterator[str]:
 
 
 def _older(caps: Caps) -> str:
-    """The older pair is kept for good; what it means is said in the newer words."""
+    """dpsql always understands the older pair; the warning says what it means in the newer terms."""
     return (
         f"max_groups and max_rows are older: max_groups: {caps.groups}, max_rows: {caps.rows_in_group} means "
         f"rows_per_unit: {caps.rows_of_a_unit}, groups_per_unit: {caps.groups}"
@@ -114,7 +114,7 @@ def _column(table: TableSpec, column: ColumnSpec) -> Iterator[str]:
         if low == high:
             yield f"{name} has one possible value"
     if column.keys is not None and column.nullable and None not in column.keys:
-        yield f"{name} may be NULL, and its keys do not list null: such rows are dropped from its groups"
+        yield f"{name} may be NULL, but its keys do not list null: such rows are dropped from its groups"
     inferred = key_set(ColumnDomain(type=column.type, interval=interval, nullable=column.nullable))
     if column.keys is None and inferred is not None and len(inferred) > 100_000:
         yield f"{name} has {len(inferred):,} public keys by its bounds: a GROUP BY releases all of them"

@@ -20,8 +20,8 @@ from dpsql.metadata.budget import (
 )
 from dpsql.metadata.checks import check_tables
 from dpsql.metadata.delta import read_max_delta, read_units
+from dpsql.metadata.paths import absolute
 from dpsql.metadata.reading import Reader, quoted
-from dpsql.metadata.sources import absolute
 from dpsql.metadata.tables import read_table
 from dpsql.metadata.tree import Fields, Scalar, Tree, tree_of
 
@@ -44,7 +44,7 @@ def load(source: str | Path | Mapping[str, object]) -> Catalog:
     if isinstance(source, Mapping):
         return read_catalog(tree_of(source, problems), problems, path=None, folder=Path.cwd())
     if not isinstance(source, str | Path):
-        what = f"a catalog is a path or a dict, not a {type(source).__name__}"
+        what = f"the metadata must be a path or a dict, not a {type(source).__name__}"
         raise CatalogError([Problem("catalog", what, "give the path of a YAML file")])
     path = Path(source)
     tree, problems = yaml_text.read(path)
@@ -87,10 +87,10 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 def _read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: str | None) -> Catalog | None:
     if isinstance(tree, Scalar) and isinstance(tree.value, str):  # perhaps the data itself: not quoted
-        fix = "write name: value pairs; where this is the data, `dpsql init` begins the metadata"
-        reader.problem(tree.where, "the catalog must be a mapping, not a text", fix)
+        fix = "write name: value pairs; if this is the data, start its metadata with `dpsql init`"
+        reader.problem(tree.where, "the metadata must be a mapping, not text", fix)
         return None
-    fields = reader.fields(tree, "the catalog", CATALOG_FIELDS)
+    fields = reader.fields(tree, "the metadata", CATALOG_FIELDS)
     if fields is None:
         return None
     tables = _tables(reader, fields, folder)
@@ -134,7 +134,7 @@ def _dataset(reader: Reader, fields: Fields, stem: str | None) -> str:
         return reader.name(entry[1], "dataset") or ""
     if stem is None:
         fix = "add dataset: the name of the account that queries are charged to"
-        reader.problem(fields.where, "the catalog has no dataset", fix)
+        reader.problem(fields.where, "the metadata has no dataset", fix)
         return ""
     return stem if reader.is_name(stem, fields.where, "the file's name") else ""
 
@@ -142,13 +142,13 @@ def _dataset(reader: Reader, fields: Fields, stem: str | None) -> str:
 def _tables(reader: Reader, fields: Fields, folder: Path) -> tuple[TableSpec, ...]:
     entry = fields.entries.get("tables")
     if entry is None:
-        reader.problem(fields.where, "the catalog has no tables", "add tables: {visits: {…}}")
+        reader.problem(fields.where, "the metadata has no tables", "add tables: {visits: {…}}")
         return ()
     listed = reader.fields(entry[1], "tables", None)
     if listed is None:
         return ()
     if not listed.entries:
-        reader.problem(listed.where, "the catalog lists no tables", "add one: unlisted tables do not exist")
+        reader.problem(listed.where, "the metadata lists no tables", "add one: unlisted tables do not exist")
     tables: dict[str, TableSpec] = {}
     for name, (where, tree) in listed.entries.items():
         table = read_table(reader, name, where, tree, folder) if _is_table_name(reader, name, where) else None
@@ -156,14 +156,18 @@ def _tables(reader: Reader, fields: Fields, folder: Path) -> tuple[TableSpec, ..
             continue
         if fold(name) in tables:
             other = tables[fold(name)].name
-            reader.problem(where, f"the tables {quoted(other)} and {quoted(name)} have one name in SQL", "rename one")
+            reader.problem(
+                where, f"the tables {quoted(other)} and {quoted(name)} have the same name in SQL", "rename one"
+            )
         tables[fold(name)] = table
     return tuple(tables.values())
 
 
 def _is_table_name(reader: Reader, name: str, where: str) -> bool:
     if "." in name:
-        reader.problem(where, f"the table name {quoted(name)} has a dot", "name it without: SQL reads schema.table")
+        reader.problem(
+            where, f"the table name {quoted(name)} has a dot", "name it without a dot: SQL would read schema.table"
+        )
         return False
     return reader.is_name(name, where, "the table")
 
@@ -179,7 +183,9 @@ def _views(reader: Reader, fields: Fields, tables: tuple[TableSpec, ...]) -> Map
             continue
         if fold(name) in taken:
             other = taken[fold(name)]
-            reader.problem(where, f"{quoted(other)} and the view {quoted(name)} have one name in SQL", "rename one")
+            reader.problem(
+                where, f"{quoted(other)} and the view {quoted(name)} have the same name in SQL", "rename one"
+            )
         taken[fold(name)] = name
         views[name] = sql
     return MappingProxyType(views)

@@ -53,7 +53,7 @@ class Reader:
             self.problem(tree.where, f"{what} must be text, not {described(tree)}", fix)
             return None
         if not tree.value.strip() or has_surrogate(tree.value):
-            self.problem(tree.where, f"{what} is empty or no Unicode text", "write something, or leave the line out")
+            self.problem(tree.where, f"{what} is empty or not Unicode text", "write something, or leave the line out")
             return None
         return tree.value
 
@@ -103,7 +103,7 @@ class Reader:
     def delta(self, tree: Tree, what: str) -> Fraction | None:
         value = number(tree)
         if value is None or value >= 1 or (value != 0 and value < SMALLEST_DELTA):
-            fix = "write 0 or a number far below one in the number of people, such as 1e-9"
+            fix = "write 0, or a number far below 1 divided by the number of people, such as 1e-9"
             self.problem(tree.where, f"{what} must be a number from 0 to below 1, not {described(tree)}", fix)
             return None
         return value
@@ -128,7 +128,7 @@ def number(tree: Tree) -> Fraction | None:
 
 
 def described(tree: Tree) -> str:
-    """What stands there, for "…, not …"."""
+    """The value as it is written, for "…, not …"."""
     match tree:
         case Fields():
             return "a mapping"
@@ -162,4 +162,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     shown = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
-    return f"known here: {shown}" if known else "remove it"
+    return f"the known fields are {shown}" if known else "remove it"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
+from dpsql.metadata.clusters import SPARK_FIELDS
 from dpsql.metadata.columns import COLUMN_FIELDS
 from dpsql.metadata.delta import MOST_UNITS
 from dpsql.metadata.limits import AUTO, LARGEST_CAP, LIMIT_MEANING, NEWER
 from dpsql.metadata.load import CATALOG_FIELDS
+from dpsql.metadata.servers import FIELDS, LONGEST_TIMEOUT
 from dpsql.metadata.sources import CELL_FIELDS, DECIMALS, FORMAT_FIELDS, THOUSANDS
 from dpsql.metadata.tables import TABLE_FIELDS
 
@@ -33,7 +35,7 @@ DELTA: Json = {
     "type": "number",
     "minimum": 0,
     "exclusiveMaximum": 1,
-    "description": "δ, the probability that the guarantee may fail; far below 1 / number of units",
+    "description": "δ, the probability with which the guarantee may fail; far below 1 / number of units",
 }
 TYPE: Json = {
     "anyOf": [
@@ -47,7 +49,7 @@ def schema() -> Json:
     """The schema of dpsql's own format."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "dpsql catalog",
+        "title": "dpsql metadata",
         **_object(_catalog(), CATALOG_FIELDS, required=("tables",)),
     }
 
@@ -75,7 +77,7 @@ def _catalog() -> Json:
     per: Json = {"enum": ["month"], "description": "the budget is renewed with every calendar month (UTC)"}
     return {
         "dataset": _said(TEXT, "the account that queries are charged to; by default the file's name"),
-        "version": _said(WORDS, "of the data; repeats of a query are free while it stays"),
+        "version": _said(WORDS, "of the data; repeats of a query are free as long as it stays the same"),
         "unit": _said(TEXT, "the privacy unit: who is protected, in words"),
         "units": _said(
             {"type": "integer", "minimum": 1, "maximum": MOST_UNITS},
@@ -85,7 +87,7 @@ def _catalog() -> Json:
             _object({**amount, "per": per}, ("epsilon", "delta", "per"), ("epsilon",)),
             "the most that all queries together may cost",
         ),
-        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs by default; no cap"),
+        "per_query": _said(_object(amount, ("epsilon", "delta")), "what a query costs by default; not a cap"),
         "max_per_query": _said(_object(amount, ("epsilon", "delta")), "the most a single query may cost: a cap"),
         "max_delta": _said(DELTA, "the largest δ a query may ask for; 1e-3 if left out"),
         "accounting": {
@@ -99,28 +101,45 @@ def _catalog() -> Json:
             _map(_object(amount, ("epsilon", "delta"))),
             "the analysts, each with a cap inside the budget; nobody else may ask",
         ),
-        "ledger": _said(TEXT, "where spending is written; <catalog>.ledger if left out"),
-        "temp_folder": _said(TEXT, "where rows that do not fit into memory are written down; the system's if left out"),
+        "ledger": _said(TEXT, "where the ledger is; if left out, <metadata>.ledger"),
+        "temp_folder": _said(TEXT, "the folder for rows that do not fit into memory; if left out, the system's"),
         "restricted": _said(FLAG, "true: analysts have no files, no editor, no scripts, no source= and no ledger="),
         "tables": _said(_map(_object(_table(), TABLE_FIELDS, ("columns",))), "tables that are not listed do not exist"),
         "views": _said(_map(TEXT), "named SELECT statements"),
     }
 
 
+def _database() -> Json:
+    return {
+        "database": _said(TEXT, "a .duckdb file, or postgresql://user@host/database; never with a password"),
+        "table": _said(TEXT, "schema.name"),
+        "password_file": _said(TEXT, "PostgreSQL: a file whose first line is the password"),
+        "timeout": _said(
+            {"type": "integer", "minimum": 1, "maximum": LONGEST_TIMEOUT},
+            "PostgreSQL: seconds a statement may take; 3600",
+        ),
+        "system": _said(
+            {"type": ["string", "integer"]}, "PostgreSQL: the system identifier that the server must have, quoted"
+        ),
+    }
+
+
 def _table() -> Json:
     path = _object({"through": TEXT, "on": _map(TEXT)}, ("through", "on"), ("through", "on"))
-    database = _object({"database": TEXT, "table": TEXT}, ("database", "table"), ("database", "table"))
+    database = _object(_database(), FIELDS, ("database", "table"))
     names: Json = {"type": "array", "items": TEXT, "minItems": 1}
+    spark = _object(_spark(names), SPARK_FIELDS, ("spark",))
     limits = ("groups_per_unit", "max_groups", "max_rows")
     caps = _object({"by": names, **dict.fromkeys(limits, CAP)}, ("by", *limits), ("by",))
     pair: Json = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     return {
         "description": WORDS,
         "source": {
-            "anyOf": [TEXT, names, database],
-            "description": "path, glob, folder of Parquet files, list of them, or {database, table}; relative to this file",
+            "anyOf": [TEXT, names, database, spark],
+            "description": "path, glob, folder of Parquet files, list of them, or {database, table}, relative to this file; "
+            "or postgresql://user@host/database, or sc://host of Spark",
         },
-        "format": _said(_object(_format(), FORMAT_FIELDS), "how a CSV is written; nothing is sniffed"),
+        "format": _said(_object(_format(), FORMAT_FIELDS), "how a CSV is written; dpsql guesses nothing"),
         "public": _said(FLAG, "a table about nobody, free to read"),
         "unit": {
             "anyOf": [TEXT, path],
@@ -136,6 +155,23 @@ def _table() -> Json:
         ),
         "max_sum": _said(_map(pair), "clipping bounds of the total that one unit adds to one group's SUM, by column"),
         "columns": _said(_map({"anyOf": [TYPE, _column()]}), "columns that are not listed do not exist"),
+    }
+
+
+def _spark(names: Json) -> Json:
+    return {
+        "spark": _said(TEXT, "where Spark is: sc://host, spark://host:7077, local[4]; never a token"),
+        "table": _said(TEXT, "catalog.schema.name"),
+        "files": {
+            "anyOf": [TEXT, names],
+            "description": "addresses of Parquet files, as all machines of the cluster know them",
+        },
+        "timeout": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": LONGEST_TIMEOUT,
+            "description": "seconds of a statement",
+        },
     }
 
 

@@ -57,7 +57,7 @@ def read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: s
         return None
     databases = [name for name in fields.entries if name != "engine"]
     if len(databases) != 1:
-        reader.problem(fields.where, "SmartNoise metadata has one database", "make a file for each")
+        reader.problem(fields.where, "SmartNoise metadata must have one database", "write one file for each")
     _check_shape(reader, fields)
     tables = tuple(
         table
@@ -68,7 +68,9 @@ def read(reader: Reader, tree: Tree, *, path: Path | None, folder: Path, stem: s
     unit_type = check_tables(reader, tables)
     dataset = stem or next((name for name in databases if name), "")
     if not dataset:
-        reader.problem(fields.where, "the metadata names no database", "name it: the budget's account is called so")
+        reader.problem(
+            fields.where, "the metadata names no database", "name it: the account of the budget has this name"
+        )
     unit = next((table.unit_column for table in tables if table.unit_column is not None), "row")
     return Catalog(
         dataset=dataset,
@@ -155,8 +157,10 @@ def _check_clamps(reader: Reader, fields: Fields) -> None:
         what = "clamp_columns is false, but dpsql always clips values to their bounds: the noise depends on them"
         reader.problem(fields.at("clamp_columns"), what, "remove it, or write clamp_columns: true")
     if _option(reader, fields, "clamp_counts", default=False):
-        what = "clamp_counts is true, but counts may be negative in dpsql: to cut them off would bias sums of them"
-        reader.problem(fields.at("clamp_counts"), what, "remove it, and write GREATEST(COUNT(*), 0) where it matters")
+        what = "clamp_counts is true, but counts may be negative in dpsql: cutting them off would bias their sums"
+        reader.problem(
+            fields.at("clamp_counts"), what, "remove it, and write GREATEST(COUNT(*), 0) in the query where it matters"
+        )
 
 
 def _max_ids(reader: Reader, fields: Fields, row: bool) -> int:
@@ -166,7 +170,9 @@ def _max_ids(reader: Reader, fields: Fields, row: bool) -> int:
     if row and value is not None and value > 1:
         fix = "remove max_ids, or write row_privacy: false and mark the unit's column with private_id: true"
         reader.problem(
-            fields.at("max_ids"), f"row_privacy says that a row is a unit, max_ids that a unit has {value}", fix
+            fields.at("max_ids"),
+            f"row_privacy says that a row is a unit, but max_ids says that a unit has {value}",
+            fix,
         )
     return 1 if row or value is None else value
 
@@ -195,7 +201,7 @@ def _columns(
         if column is None:
             continue
         if fold(name) in by_name:
-            reader.problem(where, f"{quoted(name)} is two columns' name in SQL", "rename one of them in the data")
+            reader.problem(where, f"{quoted(name)} is the name of two columns in SQL", "rename one of them in the data")
         by_name[fold(name)] = column
     units = tuple(column.spec.name for column in by_name.values() if column.is_unit)
     return tuple(column.spec for column in by_name.values()), units

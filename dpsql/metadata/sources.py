@@ -8,7 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsql.catalog.model import DatabaseSource, FileSource, Format, Source
+from dpsql.metadata.clusters import is_on_spark, read_cluster
+from dpsql.metadata.paths import SOURCE_FORMS, absolute, path_text
 from dpsql.metadata.reading import Reader, described, quoted
+from dpsql.metadata.servers import is_server, read_server, server
 from dpsql.metadata.tree import Fields, Items, Scalar, Tree, printable
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
@@ -21,17 +24,23 @@ FORMAT_FIELDS = ("delimiter", "quote", "escape", "header", *CELL_FIELDS)
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "_", " ", "\u00a0", "\u202f", "\u2019")  # the last three: no-break spaces, ’
 WORDS = 20  # for true, and for false
-SOURCE_FORMS = (
-    "write a .parquet or .csv path, a folder, a glob, a list of them, or {database: f.duckdb, table: main.visits}"
-)
+DATABASE_FIELDS = ("database", "table")
 
 
-def read_source(reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folder: Path) -> Source | None:
-    """source: and format: of a table; paths are relative to `folder`."""
-    if isinstance(tree, Fields):
+def read_source(
+    reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folder: Path, name: str = "t"
+) -> Source | None:
+    """source: and format: of a table; paths are relative to `folder`. name: the table's."""
+    if isinstance(tree, Fields) or is_server(tree) or is_on_spark(tree):
         if form is not None:
-            reader.problem(form[0], "format describes a CSV file, and the source is a database", "remove format")
-        return _database(reader, tree, folder)
+            reader.problem(form[0], "format describes a CSV file, but the source is a database", "remove format")
+        if is_on_spark(tree):
+            return read_cluster(reader, tree, name)
+        if not isinstance(tree, Fields):
+            return server(reader, tree, ("public", name))
+        database = tree.entries.get("database")
+        on_server = database is not None and is_server(database[1])
+        return read_server(reader, tree, folder) if on_server else _database(reader, tree, folder)
     items = tree.items if isinstance(tree, Items) else (tree,)
     entries = [_file(reader, item, folder) for item in items]
     paths = [entry for entry in entries if entry is not None]
@@ -41,10 +50,12 @@ def read_source(reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folde
         return None
     kind = paths[0][1]
     if any(other != kind for _, other in paths):
-        reader.problem(tree.where, "one table's files are all Parquet or all CSV", "make two tables, or convert them")
+        reader.problem(
+            tree.where, "the files of one table must be all Parquet or all CSV", "make two tables, or convert them"
+        )
         return None
     if form is not None and kind != "csv":
-        reader.problem(form[0], "format describes a CSV file, and the source is Parquet", "remove format")
+        reader.problem(form[0], "format describes a CSV file, but the source is Parquet", "remove format")
         return None
     tab = Format(delimiter="\t") if printable(str(paths[0][0])).endswith(".tsv") else Format()
     return FileSource(
@@ -55,7 +66,7 @@ def read_source(reader: Reader, tree: Tree, form: tuple[str, Tree] | None, folde
 
 
 def _file(reader: Reader, tree: Tree, folder: Path) -> tuple[Path, str] | None:
-    text = _path_text(reader, tree)
+    text = path_text(reader, tree)
     if text is None:
         return None
     name = text.lower().removesuffix(".gz") if ".csv" in text.lower() else text.lower()
@@ -67,42 +78,23 @@ def _file(reader: Reader, tree: Tree, folder: Path) -> tuple[Path, str] | None:
     if not suffix or text.endswith(("/", os.sep)):
         return absolute(folder, text), "parquet"  # a folder of Parquet files
     if suffix not in KINDS:
-        reader.problem(tree.where, f"cannot tell what {quoted(text)} is by its ending", SOURCE_FORMS)
+        reader.problem(tree.where, f"the ending of {quoted(text)} does not tell what it is", SOURCE_FORMS)
         return None
     return absolute(folder, text), KINDS[suffix]
 
 
-def _path_text(reader: Reader, tree: Tree) -> str | None:
-    text = reader.text(tree, "a path")
-    if text is None:
-        return None
-    if "://" in text:
-        fix = "give a path on this machine, or pass source= to connect()"
-        reader.problem(tree.where, f"{quoted(text)} is not on this machine", fix)
-        return None
-    if not text.isprintable():
-        reader.problem(tree.where, f"the path {quoted(text)} has unprintable characters", "rename the file")
-        return None
-    return text
-
-
-def absolute(folder: Path, text: str) -> Path:
-    """The path as seen from the catalog's folder, without `..`: the engine allows exactly this path."""
-    return Path(os.path.abspath(folder / text))
-
-
 def _database(reader: Reader, tree: Fields, folder: Path) -> DatabaseSource | None:
-    fields = reader.fields(tree, "source", ("database", "table"))
+    fields = reader.fields(tree, "source", DATABASE_FIELDS)
     database, table = tree.entries.get("database"), tree.entries.get("table")
     if fields is None or database is None or table is None:
         reader.problem(tree.where, "a database source needs database and table", SOURCE_FORMS)
         return None
-    path, name = _path_text(reader, database[1]), reader.text(table[1], "table")
+    path, name = path_text(reader, database[1]), reader.text(table[1], "table")
     if path is None or name is None:
         return None
     parts = name.split(".")
     if len(parts) > 2 or not all(reader.is_name(part, table[0], "the source table") for part in parts):
-        reader.problem(table[0], f"{quoted(name)} is no schema.table", "write main.visits")
+        reader.problem(table[0], f"{quoted(name)} is not of the form schema.table", "write main.visits")
         return None
     schema = parts[0] if len(parts) == 2 else "main"
     return DatabaseSource(database=absolute(folder, path), table=(schema, parts[-1]))
@@ -136,12 +128,12 @@ def _cells(reader: Reader, fields: Fields, default: Format) -> Format:
     decimal = _one_of(reader, fields, "decimal", DECIMALS, default.decimal)
     thousands = _one_of(reader, fields, "thousands", ("", *THOUSANDS), default.thousands)
     if decimal == thousands:
-        fix = "say the other one, too; thousands: '' where digits are not grouped"
+        fix = "set the other one, too; thousands: '' if digits are not grouped"
         reader.problem(fields.where, "decimal and thousands are the same character", fix)
     true, false = (_words(reader, fields, name, getattr(default, name)) for name in ("true_words", "false_words"))
     if bool(true) != bool(false) or set(true) & set(false):
         fix = "write both, as in {true_words: [ja], false_words: [nein]}"
-        reader.problem(fields.where, "true_words and false_words are given together, and differ", fix)
+        reader.problem(fields.where, "true_words and false_words must be given together, and must differ", fix)
     return replace(
         default,
         decimal=decimal,
@@ -194,7 +186,7 @@ def _one_character(reader: Reader, fields: Fields, name: str, default: str) -> s
         return value
     if isinstance(value, str) and not value and name != "delimiter":  # nothing is quoted, or escaped
         return value
-    fix = r'write it as ";", a tab as "\t"' if name == "delimiter" else "write it as '\"', or '' where there is none"
+    fix = r'write it as ";", a tab as "\t"' if name == "delimiter" else "write it as '\"', or '' if there is none"
     reader.problem(entry[0], f"{name} must be one ASCII character, not {described(entry[1])}", fix)
     return default
 
@@ -209,7 +201,7 @@ def _time_format(reader: Reader, fields: Fields, name: str) -> str | None:
         reader.problem(entry[0], f"{name} {quoted(text)} names no part of a date", 'write it as "%d.%m.%Y"')
     elif unknown:
         fix = f"the parts are {' '.join(KNOWN_PARTS)}"
-        reader.problem(entry[0], f"{name} {quoted(text)} has {unknown[0]}, which is no part that can be read", fix)
+        reader.problem(entry[0], f"{name} {quoted(text)} has {unknown[0]}, which is not a part that dpsql reads", fix)
     else:
         return text
     return None

@@ -33,8 +33,8 @@ def read_table(reader: Reader, name: str, where: str, tree: Tree, folder: Path) 
         return None
     source, form = fields.entries.get("source"), fields.entries.get("format")
     if source is None and form is not None:
-        reader.problem(form[0], "format describes a CSV source, and there is no source", "add source, or remove format")
-    read = None if source is None else read_source(reader, source[1], form, folder)
+        reader.problem(form[0], "format describes a CSV source, but there is no source", "add source, or remove format")
+    read = None if source is None else read_source(reader, source[1], form, folder, name)
     columns = _columns(reader, fields, name, where, read)
     reader.places[name, ""] = fields.at("unit") if "unit" in fields.entries else where
     public = _flag(reader, fields, "public")
@@ -86,14 +86,16 @@ def _public_unit(reader: Reader, fields: Fields) -> _Unit:
 def _private_unit(reader: Reader, fields: Fields, name: str, where: str) -> _Unit:
     row, entry = _flag(reader, fields, "row_is_unit"), fields.entries.get("unit")
     if row and entry is not None:
-        reader.problem(entry[0], "the table has a unit, and row_is_unit says each row is one", "remove one of them")
+        reader.problem(
+            entry[0], "the table has a unit, but row_is_unit says that each row is one", "remove one of them"
+        )
         return _Unit(row=True)
     if row:
         return _Unit(row=True)
     if entry is None:
         fix = (
             "add unit: (the column that says whose row it is), unit: {through: …, on: …}, row_is_unit: true, "
-            "or public: true if nobody is to be protected in it"
+            "or public: true if it is not about people"
         )
         reader.problem(where, f"table {quoted(name)} is neither public nor has a unit", fix)
         return _Unit()
@@ -136,7 +138,7 @@ def _max_sum(
             continue
         if column is None or not column.type.is_numeric:
             reader.problem(
-                where, f"max_sum names {quoted(name)}, which is no numeric column", "name one of the columns"
+                where, f"max_sum names {quoted(name)}, which is not a numeric column", "name one of the columns"
             )
             continue
         pair = _pair(reader, bounds)

@@ -64,7 +64,7 @@ def read_type(reader: Reader, tree: Tree) -> Type | None:
 def read_bound(reader: Reader, tree: Tree, type_: Type, what: str) -> Fraction | None:
     """A bound of an orderable column, exact, in the planner's units."""
     if type_.kind in (Kind.TEXT, Kind.BOOLEAN):
-        reader.problem(tree.where, f"{article(type_)} column has no bounds", f"remove {what}, or declare keys")
+        reader.problem(tree.where, f"{article(type_)} column cannot have bounds", f"remove {what}, or declare keys")
         return None
     value = _atom(reader, tree, type_, what)
     return None if value is None or isinstance(value, str) else Fraction(value)
@@ -76,7 +76,7 @@ def read_key(reader: Reader, tree: Tree, type_: Type) -> tuple[Atom] | None:
         if tree.text == "null":
             return (None,)
         fix = "write null for NULL, or quotes around text"
-        reader.problem(tree.where, f"the key {quoted(tree.text)} is not clear", fix)
+        reader.problem(tree.where, f"the key {quoted(tree.text)} is ambiguous", fix)
         return None
     value = _atom(reader, tree, type_, "the key")
     return None if value is None else (value,)
@@ -119,7 +119,9 @@ def _number(reader: Reader, tree: Tree, value: Fraction, type_: Type, what: str)
         integer_range(type_) if type_.kind is Kind.INTEGER else (1 - 10**type_.precision, 10**type_.precision - 1)
     )
     if steps.denominator != 1 or not low <= steps.numerator <= high:
-        reader.problem(tree.where, f"{what} {described(tree)} is no {type_}", "use a value the column can hold")
+        reader.problem(
+            tree.where, f"{what} {described(tree)} is not a valid {type_}", "use a value the column can hold"
+        )
         return None
     return value.numerator if type_.kind is Kind.INTEGER else value
 

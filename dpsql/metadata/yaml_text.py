@@ -65,7 +65,7 @@ def parse(text: str, name: str) -> tuple[Tree, list[Problem]]:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}" if mark is not None else name
         what = printable(": ".join(part for part in (error.context, error.problem) if part), 200)
-        raise CatalogError([*builder.problems, Problem(where, f"is not YAML ({what})", "mend the syntax")]) from None
+        raise CatalogError([*builder.problems, Problem(where, f"is not YAML ({what})", "correct the syntax")]) from None
     except yaml.YAMLError as error:  # ReaderError: a character that YAML forbids
         where = f"{name}:{text.count(chr(10), 0, getattr(error, 'position', 0) or 0) + 1}"
         raise CatalogError([Problem(where, "has a character that YAML forbids", "remove it")]) from None
@@ -125,7 +125,7 @@ class _Builder:
                 tree = self.node(next(self.events), 0)
         if tree is None:
             raise CatalogError(
-                [Problem(self.name, "is empty", "describe the dataset; `dpsql init` writes a first file")]
+                [Problem(self.name, "is empty", "describe the dataset; `dpsql init` writes a first version")]
             )
         return tree
 
@@ -142,8 +142,7 @@ class _Builder:
         tree: Tree
         match event:
             case yaml.ScalarEvent():
-                plain = bool(event.implicit[0]) and event.style in (None, "")  # libyaml says ""
-                value = scalar_value(event.value) if plain else event.value
+                value = scalar_value(event.value) if _is_plain(event) else event.value
                 tree = Scalar(where=self.place(event), value=value, text=event.value)
             case yaml.SequenceStartEvent():
                 tree = Items(where=self.place(event), items=tuple(self.items(depth)))
@@ -156,7 +155,7 @@ class _Builder:
     def count(self, event: yaml.Event, depth: int, by: int = 1) -> None:
         self.nodes += by
         if depth > DEPTH_LIMIT:
-            self.stop(event, "the metadata is nested too deeply", f"no catalog needs more than {DEPTH_LIMIT} levels")
+            self.stop(event, "the metadata is nested too deeply", f"no metadata needs more than {DEPTH_LIMIT} levels")
         if self.nodes > NODE_LIMIT:
             self.stop(event, "the metadata is too long", "make the key lists shorter, or use {from: table.column}")
 
@@ -181,7 +180,9 @@ class _Builder:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.node(event, depth + 1)
             value = self.node(next(self.events), depth + 1)
-            if last and (joined := _split_decimal(entries[last][1], key, value)) is not None:
+            if isinstance(key, Scalar) and key.text == "<<" and _is_plain(event):
+                self.problems.append(Problem(key.where, "merge keys are not read", "write the values out"))
+            elif last and (joined := _split_decimal(entries[last][1], key, value)) is not None:
                 entries[last] = (entries[last][0], joined)
             elif (name := self.name_of(key, entries)) is not None:
                 entries[name] = (key.where, value)
@@ -193,15 +194,17 @@ class _Builder:
             fix = f'write it in quotes: "{printable(key.text)}"' if isinstance(key, Scalar) else "names are text"
             self.problems.append(Problem(key.where, "a name that is not text", fix))
             return None
-        if key.value == "<<":
-            self.problems.append(Problem(key.where, "merge keys are not read", "write the values out"))
-            return None
         if key.value in entries:
             first = entries[key.value][0]
             fix = f"it is at {first} already: remove one of them"
             self.problems.append(Problem(key.where, f"{printable(key.value)} is given twice", fix))
             return None
         return key.value
+
+
+def _is_plain(event: yaml.Event) -> bool:
+    """A scalar that is not quoted, nor a block of text."""
+    return isinstance(event, yaml.ScalarEvent) and bool(event.implicit[0]) and event.style in (None, "")  # libyaml: ""
 
 
 def _split_decimal(before: Tree, key: Tree, value: Tree) -> Scalar | None:

@@ -21,7 +21,7 @@ class Quantiles:
     """The values below which `fractions` of the rows lie.
 
     rules: for each, what exact mode answers where it falls between two rows.
-    levels: rounds of recursive halving, each of which pays for itself. spread: cells that one candidate is split into, so
+    rounds: of recursive halving, each of which pays for itself. spread: cells that one candidate is split into, so
     that equal values can be divided between the halves.
     """
 
@@ -30,7 +30,7 @@ class Quantiles:
     spread: int = 1
 
     @property
-    def levels(self) -> int:
+    def rounds(self) -> int:
         return len(set(self.fractions)).bit_length()
 
 
@@ -41,7 +41,7 @@ class Extreme:
     greatest: bool
 
     @property
-    def levels(self) -> int:
+    def rounds(self) -> int:
         return 1
 
 
@@ -52,7 +52,7 @@ class MostFrequent:
     count: int
 
     @property
-    def levels(self) -> int:
+    def rounds(self) -> int:
         return self.count
 
 
@@ -68,7 +68,7 @@ class Ends:
     limits: tuple[int, ...]
 
     @property
-    def levels(self) -> int:
+    def rounds(self) -> int:
         return 1
 
 

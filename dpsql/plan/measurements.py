@@ -6,8 +6,6 @@ How far one unit moves it is said once for each type, in privacy/sensitivity.py,
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal as OneOf
@@ -33,7 +31,7 @@ class Axis:
         return self.high - self.low
 
     @property
-    def half(self) -> int:
+    def most_centred(self) -> int:
         """The most that z = 2·x_h − low − high is; at least 1, to divide by."""
         return max(1, self.width)
 
@@ -107,17 +105,25 @@ class Number:
     whole: Field
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The rows whose `number` is `which`, of 0 … of − 1; a row is in one at most. Those of one number are one vector."""
+
+    number: Expr
+    which: int
+    of: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowTotal:
     """Σ p over rows: a count, a sum, a sum of products. A row enters when `where` is true and neither an axis nor anything
-    in `needs` is NULL.
-
-    within: instead of by how many rows it has, a unit is limited by its Σ|p| over all groups, to so many pieces."""
+    in `needs` is NULL. within: instead of by how many rows it has, a unit is limited by its Σ|p| over all groups."""
 
     name: str
     piece: Piece
     needs: tuple[Expr, ...] = ()
     where: Expr | None = None
+    slice: Slice | None = None
     within: int | None = None
     answer: Number
     because: str = ""
@@ -140,6 +146,7 @@ class RowMoments:
     degree: int
     needs: tuple[Expr, ...] = ()
     where: Expr | None = None
+    slice: Slice | None = None
     count: Number
     total: Number
     first: Field
@@ -167,15 +174,21 @@ class UnitTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistinctCount:
-    """How many different values of `parts` a group has; a unit gives at most `most` of them, over all groups, and at most
-    `in_group` to one of them."""
+    """How many different values of `parts` a group has, or (axis) what those there add up to, each once; a unit gives at
+    most `most`, over all groups, and at most `in_group` to one of them. largest: what one adds at most."""
 
     name: str
     parts: tuple[Expr, ...]
     most: int
     in_group: int
+    axis: Axis | None = None
     where: Expr | None = None
     answer: Number
+
+    @property
+    def largest(self) -> int:
+        return 1 if self.axis is None else max(abs(self.axis.low), abs(self.axis.high))
+
     because: str = ""
 
 
@@ -244,7 +257,7 @@ def shares(one: Measurement) -> int:
     """How many parts of an equally split ε it takes: one, or one for each choice that is made after the other."""
     match one:
         case Choice(question=question):
-            return question.levels
+            return question.rounds
         case TopGroups(count=count):
             return count
         case _:
@@ -263,80 +276,10 @@ def axes(one: Measurement) -> tuple[Axis, ...]:
             return axes_of(one.piece)
         case RowMoments():
             return (one.axis,)
-        case Choice() | Histogram():
+        case Choice() | Histogram() | DistinctCount():
             return () if one.axis is None else (one.axis,)
-        case DistinctCount() | TopGroups():
-            return ()
-        case _:
-            assert_never(one)
-
-
-def parts(one: Measurement) -> tuple[Expr, ...]:
-    """Expressions that are compared as they are."""
-    match one:
-        case DistinctCount():
-            return one.parts
-        case Choice() | Histogram():
-            return () if one.part is None else (one.part,)
-        case _:
-            return ()
-
-
-def needed(one: Measurement) -> tuple[Expr, ...]:
-    """What else must not be NULL for a row to enter."""
-    return one.needs if isinstance(one, RowTotal | RowMoments | UnitTotal | TopGroups) else ()
-
-
-def entering(one: Measurement) -> tuple[frozenset[Expr], Expr | None]:
-    """Which rows enter: measurements with equal ones are over the same rows."""
-    return frozenset((*(axis.arg for axis in axes(one)), *parts(one), *needed(one))), one.where
-
-
-def exprs(one: Measurement) -> Iterator[Expr]:
-    """All that it reads of a row."""
-    yield from (axis.arg for axis in axes(one))
-    yield from parts(one)
-    yield from needed(one)
-    if one.where is not None:
-        yield one.where
-
-
-def rewritten(one: Measurement, change: Callable[[Expr], Expr]) -> Measurement:
-    """The same over other expressions."""
-
-    def axis(old: Axis) -> Axis:
-        return dataclasses.replace(old, arg=change(old.arg))
-
-    def piece(old: Piece) -> Piece:
-        match old:
-            case One():
-                return old
-            case OnAxis():
-                return OnAxis(axis(old.axis))
-            case Product():
-                return Product(axis(old.axis), axis(old.second))
-            case _:
-                assert_never(old)
-
-    where = None if one.where is None else change(one.where)
-    match one:
-        case RowTotal():
-            needs = tuple(map(change, one.needs))
-            return dataclasses.replace(one, piece=piece(one.piece), needs=needs, where=where)
-        case UnitTotal():
-            new_piece = piece(one.piece)
-            assert not isinstance(new_piece, Product)
-            return dataclasses.replace(one, piece=new_piece, needs=tuple(map(change, one.needs)), where=where)
-        case RowMoments():
-            return dataclasses.replace(one, axis=axis(one.axis), needs=tuple(map(change, one.needs)), where=where)
         case TopGroups():
-            return dataclasses.replace(one, needs=tuple(map(change, one.needs)), where=where)
-        case DistinctCount():
-            return dataclasses.replace(one, parts=tuple(map(change, one.parts)), where=where)
-        case Choice() | Histogram():
-            new_axis = None if one.axis is None else axis(one.axis)
-            part = None if one.part is None else change(one.part)
-            return dataclasses.replace(one, axis=new_axis, part=part, where=where)
+            return ()
         case _:
             assert_never(one)
 

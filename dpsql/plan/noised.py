@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 from dpsql.mechanisms.prefix_sums import Strategy
 from dpsql.plan.balls import FULL, Norm
 from dpsql.plan.measurements import Measurement
+from dpsql.plan.vault_query import total_name
 
 GRID_LIMIT = 62  # totals and noise fit in 62 bits
 
@@ -109,7 +110,7 @@ class Noised:
 
     def columns(self, j: int, count: int | None = None) -> tuple[str, ...]:
         """The names of its columns in the noisy table, j its position in the stage; count: of answers that are no totals."""
-        return tuple(f"m{j}_{i}" for i in range(len(self.draws) if count is None else count))
+        return tuple(total_name(j, i) for i in range(len(self.draws) if count is None else count))
 
 
 def limited_in(measured: Iterable[Noised]) -> Norm:

@@ -32,20 +32,21 @@ class Rule(StrEnum):
     of the bare table equals r in all columns of the path, so it is u's own, and it is there whoever else is."""
 
     PATH_EXISTS = "path exists"
-    """Semi- and anti-joins with the same condition: the rows that may match are u's own."""
+    """Semi- and anti-joins with the same condition: the rows that may match are u's own. (Of these three rules: a join that
+    marks rows keeps all of them, and the mark is a function of the same rows as whether one would stay.)"""
 
     PUBLIC_JOIN = "public join"
     """Private ⋈ public, inner or keeping the private side: what a row becomes is a function of it and of public rows."""
 
     PUBLIC_SEMI = "public semi"
-    """Semi- and anti-joins with public rows: whether a row stays is a function of it and of public rows."""
+    """Semi- and anti-joins with public rows: whether a row stays, or its mark, is a function of it and of public rows."""
 
     UNIT_JOIN = "unit join"
     """Private ⋈ private with equal units: a row of u meets rows of u alone, and is kept unmatched if none of those
     matches. In a FULL join the unit is the one of the two that is not NULL."""
 
     UNIT_SEMI = "unit semi"
-    """Semi- and anti-joins with equal units: whether a row stays is a function of u's rows."""
+    """Semi- and anti-joins with equal units: whether a row stays, or its mark, is a function of u's rows."""
 
     FILTER = "filter"
     """A deterministic function of one row decides whether it stays."""
@@ -76,7 +77,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The certified input of a release: kernel.certify() makes it and nothing else does.
+    """The certified input of a release: only kernel.certify() makes it.
 
     node: closes the input: the unit, then each key, argument and condition of the release as a column of its own.
     single: at most one row of a unit, by the form of `node` alone (rows that are units, or GROUP BY the unit and nothing

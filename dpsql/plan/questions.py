@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from dpsql.ir.expr import Column, Expr, rewrite
 from dpsql.ir.nodes import Loaded, Node, Noisy, Project, UserTable, transform, walk
 from dpsql.plan.fingerprint import Canonical
-from dpsql.plan.measurements import Measurement, One, RowMoments, RowTotal, entering, rewritten
+from dpsql.plan.measurements import Measurement, One, RowMoments, RowTotal
+from dpsql.plan.slices import slice_of
 from dpsql.plan.stages import Stage
+from dpsql.plan.what_is_read import entering, rewritten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ def questions(stage: Stage) -> Questions | None:
     return Questions(
         of=of,
         measured={j: digest(one) for j, one in ones.items()},
-        rows={j: digest(("rows", entering(one))) for j, one in ones.items()},
-        every=digest(("rows", (frozenset(), None))),
+        rows={j: digest(("rows", entering(one), slice_of(one))) for j, one in ones.items()},
+        every=digest(("rows", (frozenset(), None), None)),
     )
 
 

@@ -168,7 +168,7 @@ class Stage:
     min_units: int = 0
     level: Level | None = None
     fan_outs: tuple[FanOut, ...] = ()
-    # values that outputs are made of beside the answers: levels, each reading those before it
+    # values that outputs are made of beside the answers, in layers that each read those before
     steps: tuple[tuple[tuple[Field, Expr], ...], ...] = ()
     notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)  # what a reader of the answer must know
     bounds: tuple[
@@ -239,7 +239,7 @@ class ReleasePlan:
 
     columns: the result's names and types where they are known before scratch has seen the query.
     settings: ε, δ, mechanism … as they were asked for. ends: columns of the result that are ends of others' intervals.
-    level: of these intervals, and narrow the same plan without them. before: what has to be chosen first.
+    confidence: of these intervals, and narrow the same plan without them. before: what has to be chosen first.
     """
 
     stages: tuple[NoisyStage, ...]
@@ -253,7 +253,7 @@ class ReleasePlan:
     exact: bool = False
     proof: bool = False
     split: tuple[Share, ...] = ()
-    level: Fraction | None = None
+    confidence: Fraction | None = None
     narrow: ReleasePlan | None = None
     before: tuple[Before, ...] = ()
 

@@ -1,4 +1,5 @@
-"""A relation with its Facts: the output of track, the input of cut. Data only; the rules are in privacy/."""
+"""A relation with its `Private` facts and `Domain`s: the output of track, the input of
+cut. Data only; the rules are in privacy/."""
 
 from __future__ import annotations
 

@@ -38,5 +38,8 @@ def _text(value: Atom, type_: Type) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if type_.kind is Kind.DECIMAL and not isinstance(value, float):
-        return fixed(Fraction(value), type_.scale)
+        digits = fixed(Fraction(value), type_.scale)
+        return (
+            digits.replace("0.", ".", 1) if type_.precision == type_.scale else digits
+        )  # no digit has a place before it
     raise InternalError("a key has a type that is not its column's")

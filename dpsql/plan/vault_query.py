@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from typing import Literal as OneOf
@@ -20,33 +20,64 @@ Columns = dict[str, Array]
 @dataclass(frozen=True, slots=True)
 class VaultColumn:
     name: str
+    of: OneOf["group", "candidate", "weight", "votes", "key", "total"]
     type: OneOf["BIGINT", "VARCHAR"] = "BIGINT"
     nullable: bool = False
 
 
-GROUP = VaultColumn("g")  # a group's ordinal; without keys 0
-CANDIDATE = VaultColumn("v")  # a candidate's ordinal
-WEIGHT = VaultColumn("w")  # of a group's candidate
-VOTES = VaultColumn("votes")  # of a key
+GROUP = VaultColumn("g", "group")  # a group's ordinal; without keys 0
+CANDIDATE = VaultColumn("v", "candidate")  # a candidate's ordinal
+WEIGHT = VaultColumn("w", "weight")  # of a group's candidate
+VOTES = VaultColumn("votes", "votes")  # of a key
+
+
+def total_name(j: int, i: int) -> str:
+    """Of total (or answer) i of the stage's measurement j, in the vault's answers and in the noisy table."""
+    return f"m{j}_{i}"
+
+
+def key_name(i: int) -> str:
+    """Of the stage's key i, there and there."""
+    return f"k{i}"
 
 
 def total(j: int, i: int, *, exact: bool) -> VaultColumn:
     """Total i of the stage's measurement j; without noise as text, NULL where there is nothing to add."""
-    return VaultColumn(f"m{j}_{i}", "VARCHAR", nullable=True) if exact else VaultColumn(f"m{j}_{i}")
+    return VaultColumn(total_name(j, i), "total", "VARCHAR" if exact else "BIGINT", nullable=exact)
 
 
 def key_part(i: int, type_: Type) -> VaultColumn:
-    """A private key in the form it travels in."""
-    return VaultColumn(f"k{i}", "VARCHAR" if is_text(type_) else "BIGINT", nullable=True)
+    """A key in the form it travels in."""
+    return VaultColumn(key_name(i), "key", "VARCHAR" if is_text(type_) else "BIGINT", nullable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A named SELECT that later ones read. stored: evaluated once, and kept; False: evaluated where it is read; None: as the
+    engine likes."""
+
+    name: str
+    select: str
+    stored: bool | None = None
+
+
+def with_steps(steps: Sequence[Step], select: str) -> str:
+    """One statement, as DuckDB and PostgreSQL write it."""
+    words = {True: "MATERIALIZED ", False: "NOT MATERIALIZED ", None: ""}
+    named = ", ".join(f"{step.name} AS {words[step.stored]}({step.select})" for step in steps)
+    return f"WITH {named} {select}" if steps else select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One SELECT, its columns in order, and the positions of the measurements it answers."""
+    """Steps and one SELECT, its columns in order, and the positions of the measurements it answers; or `limit`, over which
+    units are counted: of rows, groups, or a measurement's values."""
 
-    sql: str
+    steps: tuple[Step, ...] = ()
+    select: str
     columns: tuple[VaultColumn, ...]
     answers: tuple[int, ...] = ()
+    limit: OneOf["rows", "groups"] | int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,11 @@
-"""The noise of totals that are measured for their cumulative sums (mechanisms/prefix_sums.py)."""
+"""Totals that are measured for their cumulative sums (mechanisms/prefix_sums.py)."""
 
 from __future__ import annotations
 
 import dataclasses
-from fractions import Fraction
 
 from dpsql.plan.measurements import Measurement
-from dpsql.plan.stages import Draw, Noised, Running, Stage
+from dpsql.plan.stages import Running, Stage
 from dpsql.privacy import noise_grid
 from dpsql.privacy.sensitivity import reaches, rounded_reach, running_reach
 
@@ -24,14 +23,3 @@ def along(one: Measurement, stage: Stage, running: Running) -> tuple[Running, in
     there = rounded_reach(reach, groups, shift, 1)
     count = groups // running.strategy.count * running.strategy.rows
     return dataclasses.replace(running, shift=shift), running_reach(there, running.strategy), count
-
-
-def gaussian_along(one: Measurement, stage: Stage, running: Running, share: Fraction) -> Noised | None:
-    running, reach, count = along(one, stage, running)
-    for shift in range(reach.bit_length() + 1):
-        there = rounded_reach(reach, count, shift, 2)
-        scale = noise_grid.ceil_sqrt(Fraction(there**2) / share)
-        if scale < noise_grid.GAUSSIAN_LIMIT:
-            draw = Draw(mechanism="gaussian", shift=shift, norm=2, reach=there, scale=scale, rho=share / 2)
-            return Noised(measurement=one, form="plain", draws=(draw,), running=running)
-    return None

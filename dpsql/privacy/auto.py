@@ -35,7 +35,7 @@ from dpsql.plan.limit_choice import dependents
 from dpsql.plan.measurements import Choice, Measurement, RowMoments, shares
 from dpsql.plan.noised import limited_in
 from dpsql.plan.stages import Chosen, Draw, Limit, LimitChoice, Noised, Stage
-from dpsql.privacy.calibrate import Accounting, Part
+from dpsql.privacy.parts import Accounting, Part
 
 SMALLEST = 1
 DOUBLINGS = 20  # the largest candidate is 2^20 times the smallest: more would cost nothing, and reach nothing
@@ -175,8 +175,8 @@ def priced(
 
 
 def _noise_of_one(noised: Noised) -> Fraction:
-    """The mean size of a number's noise, in what one unit may change it by. Of cumulative sums, to which a row that does not
-    count is missing in all that follow, for each group as much as one of its order's sums has."""
+    """The mean size of a number's noise, in what one unit may change it by. For cumulative sums, where a row that does not
+    count is missing in every later sum, the noise is averaged over the groups of one order."""
     draw = noised.draw
     match draw.mechanism:
         case "laplace" | "gaussian" if noised.running is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Atom, Domain, known
 from dpsql.domain.types import BIGINT, REAL, Kind, Type
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Expr, place
@@ -37,7 +37,7 @@ def quantile(collector: MeasurementCollector, arg: Expr, where: Expr | None, fra
     doubling of their number costs one more round (recursive halving), not one more measurement each."""
     if not 0 <= fraction <= 1 or fraction.denominator > FRACTION_LIMIT:
         raise SqlError(
-            "a quantile's fraction is a number from 0 to 1 with at most four decimals",
+            "a quantile's fraction must be a number from 0 to 1 with at most four decimals",
             code=105,
             at=place(arg),
             fix="Write for example QUANTILE_CONT(x, 0.95).",
@@ -159,13 +159,14 @@ def _whole(domain: Domain) -> Type:
 def public_values(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Atom, ...] | None, Axis | None]:
     """The public values of an expression: its key set, or every value of a small domain (then as an axis)."""
     domain = collector.domain(arg)
-    if domain.keys is not None:
-        values = tuple(sorted({v for v in domain.keys if v is not None}, key=_order))
+    keys = known(domain.keys)
+    if keys is not None:
+        values = tuple(sorted({v for v in keys if v is not None}, key=_order))
         if 0 < len(values) <= CANDIDATE_LIMIT and domain.type.kind is not Kind.REAL:
             return values, None
         if not values:
             raise Refused(
-                f"no value of {collector.describe(arg)} is left to ask about",
+                f"no value of {collector.describe(arg)} is left",
                 code=132,
                 at=place(arg),
                 why="None of its public values passes the query's conditions.",
@@ -181,9 +182,9 @@ def public_values(collector: MeasurementCollector, arg: Expr) -> tuple[tuple[Ato
         f"the values of {collector.describe(arg)} are not public",
         code=132,
         at=place(arg),
-        why="What is answered are values that must be known without the data.",
+        why="The answer is one of its values, so these must be known without the data.",
         fix="Declare `keys:` for it, filter with IN (…), or round it: FLOOR(x / 10). "
-        "Or count: COUNT(*) … GROUP BY x ORDER BY 2 DESC.",
+        "Or count them: COUNT(*) … GROUP BY x ORDER BY 2 DESC.",
     )
 
 
@@ -210,11 +211,6 @@ def _chosen(
     part: Expr | None = None,
 ) -> tuple[Expr, ...]:
     """The answers' columns; those there are, if it was asked for before."""
-    asked = (question, candidates, axis, part, where)
-    for old in collector.measurements:
-        if isinstance(old, Choice) and (old.question, old.candidates, old.axis, old.part, old.where) == asked:
-            return tuple(f.column() for f in old.answers)
-    answers = tuple(collector.ids.field("", type_) for type_ in types)
     new = Choice(
         name=name + collector.filter(where),
         question=question,
@@ -222,11 +218,10 @@ def _chosen(
         axis=axis,
         part=part,
         where=where,
-        answers=answers,
+        answers=tuple(collector.ids.field("", type_) for type_ in types),
         because=because_of(collector, axis, part),
     )
-    collector.add(new)
-    return tuple(f.column() for f in answers)
+    return tuple(f.column() for f in collector.asked(new).answers)
 
 
 def because_of(collector: MeasurementCollector, axis: Axis | None, part: Expr | None) -> str:

@@ -1,10 +1,10 @@
 """How near an expression over several noisy totals is, to first order in the noise: for estimates, never for privacy.
 
 Where totals a, b have noise e, f, the error of a·b is a·f + b·e + e·f and that of a/b is (e − (a/b)·f)/(b + f). So an
-expression is a value and a linear combination of the independent noises below it. Its width at a level is the quantile of
-that combination, which is narrower than interval arithmetic: of a mean by two ends with Laplace noise 5.991·H·T/(ε·n) where
-all values lie at an end, 4.113 where they lie in the middle (by interval arithmetic 9.7). The rest is bounded and added: e·f
-by the product of their widths; a divisor is taken as small as its noise makes it.
+expression is a value and a linear combination of the independent noises below it. Its width at a confidence is the
+quantile of that combination, which is narrower than interval arithmetic: of a mean by two ends with Laplace noise
+5.991·H·T/(ε·n) where all values lie at an end, 4.113 where they lie in the middle (by interval arithmetic 9.7). The
+rest is bounded and added: e·f by the product of their widths; a divisor is taken as small as its noise makes it.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Near:
     low: float = -FAR
     high: float = FAR
 
-    def width(self, level: float) -> float:
+    def width(self, confidence: float) -> float:
         """Half its interval: the quantile of the noise, and never more than it is held within."""
         half_width = self.slack
         for mechanism in {part[0] for part in self.parts}:
             scales = [abs(c) for part, c in self.parts.items() if part[0] == mechanism and c]
             scales = [c for c in scales if c > 1e-9 * max(scales)]  # what is less is how floats cancel
             if mechanism == "laplace" and scales:
-                half_width += _of_laplace(tuple(float(f"{c / max(scales):.9g}") for c in sorted(scales)), level) * max(
-                    scales
-                )
+                half_width += _of_laplace(
+                    tuple(float(f"{c / max(scales):.9g}") for c in sorted(scales)), confidence
+                ) * max(scales)
             elif scales:
-                half_width += NormalDist().inv_cdf((1 + level) / 2) * math.hypot(*scales)
+                half_width += NormalDist().inv_cdf((1 + confidence) / 2) * math.hypot(*scales)
         return min(half_width, max(self.high - self.value, self.value - self.low))
 
     def times(self, factor: float) -> Near:
@@ -64,8 +64,8 @@ class Near:
 
 
 @lru_cache(maxsize=4096)
-def _of_laplace(scales: tuple[float, ...], level: float) -> float:
-    return laplace.half_width_of_sum(scales, level)
+def _of_laplace(scales: tuple[float, ...], confidence: float) -> float:
+    return laplace.half_width_of_sum(scales, confidence)
 
 
 def _product(end: float, factor: float) -> float:
@@ -78,10 +78,10 @@ def exactly(value: float) -> Near:
 
 @dataclass(frozen=True, slots=True)
 class Estimating:
-    """known: the columns of a release's answers. level: of the widths that are taken on the way."""
+    """known: the columns of a release's answers. confidence: of the widths that are taken on the way."""
 
     known: Mapping[int, Near]
-    level: float
+    confidence: float
 
     def of(self, expr: Expr) -> Near | None:
         """None where a function has no rule, and where a divisor may be 0."""
@@ -103,7 +103,7 @@ class Estimating:
             case Call(function=function) if function in RULES:
                 parts = [self.of(arg) for arg in expr.args]
                 known = [part for part in parts if part is not None]
-                return RULES[function](known, self.level) if len(known) == len(parts) else None
+                return RULES[function](known, self.confidence) if len(known) == len(parts) else None
             case _:
                 return None
 
@@ -111,12 +111,12 @@ class Estimating:
         """The widest: a condition that was true of the noisy values may not be of the others."""
         parts = [self.of(value) for value in dict.fromkeys(values) if value.type != NULL]
         known = [part for part in parts if part is not None]
-        return _widest(known, self.level) if known and len(known) == len(parts) else None
+        return _widest(known, self.confidence) if known and len(known) == len(parts) else None
 
 
-def _widest(parts: Sequence[Near], level: float) -> Near:
+def _widest(parts: Sequence[Near], confidence: float) -> Near:
     uncertain = [part for part in parts if part.parts]
-    widest = max(uncertain or parts, key=lambda part: part.width(level)) if len(uncertain) != 1 else uncertain[0]
+    widest = max(uncertain or parts, key=lambda part: part.width(confidence)) if len(uncertain) != 1 else uncertain[0]
     low, high = min(part.low for part in parts), max(part.high for part in parts)
     return Near(value=widest.value, parts=widest.parts, slack=widest.slack, low=low, high=high)
 
@@ -149,7 +149,7 @@ def _rounded(part: Near | None, by: float, known: bool) -> Near | None:
     return Near(value=part.value, parts=part.parts, slack=part.slack + (by if part.parts else 0), low=low, high=high)
 
 
-def _sum(parts: Sequence[Near], level: float) -> Near:
+def _sum(parts: Sequence[Near], confidence: float) -> Near:
     return Near(
         value=math.fsum(part.value for part in parts),
         parts=_together(parts),
@@ -167,23 +167,23 @@ def _together(parts: Iterable[Near]) -> Mapping[Part, float]:
     return by_part
 
 
-def _multiplied(parts: Sequence[Near], level: float) -> Near:
+def _multiplied(parts: Sequence[Near], confidence: float) -> Near:
     one, other = parts
     if one.low == one.high:
         return other.times(one.value)
     if other.low == other.high:
         return one.times(other.value)
-    both = one.width(level) * other.width(level)
+    both = one.width(confidence) * other.width(confidence)
     slack = abs(one.value) * other.slack + abs(other.value) * one.slack + both
     joint = _together((one.times(other.value), other.times(one.value)))
     return Near(value=one.value * other.value, parts=joint, slack=slack)
 
 
-def _divided(parts: Sequence[Near], level: float) -> Near | None:
+def _divided(parts: Sequence[Near], confidence: float) -> Near | None:
     one, other = parts
     if other.low == other.high:
         return one.times(1 / other.value) if other.value else None
-    least = abs(other.value) - other.width(level)
+    least = abs(other.value) - other.width(confidence)
     if least <= 0:
         return None
     ratio, sign = one.value / other.value, math.copysign(1.0, other.value)
@@ -194,8 +194,8 @@ def _divided(parts: Sequence[Near], level: float) -> Near | None:
 def _of_all(choose: Callable[..., float]) -> Callable[[Sequence[Near], float], Near]:
     """LEAST and GREATEST move by no more than the argument that moves most."""
 
-    def rule(parts: Sequence[Near], level: float) -> Near:
-        widest = _widest(parts, level)
+    def rule(parts: Sequence[Near], confidence: float) -> Near:
+        widest = _widest(parts, confidence)
         low, high = choose(part.low for part in parts), choose(part.high for part in parts)
         value = choose(part.value for part in parts)
         return Near(value=value, parts=widest.parts, slack=widest.slack, low=low, high=high)
@@ -206,9 +206,9 @@ def _of_all(choose: Callable[..., float]) -> Callable[[Sequence[Near], float], N
 def _rising(function: Callable[[float], float]) -> Callable[[Sequence[Near], float], Near]:
     """By how much it moves where its argument does by its width: of a root near 0 more than its slope there says."""
 
-    def rule(parts: Sequence[Near], level: float) -> Near:
+    def rule(parts: Sequence[Near], confidence: float) -> Near:
         (one,) = parts
-        width, value = one.width(level), function(one.value)
+        width, value = one.width(confidence), function(one.value)
         moved = max(function(one.value + width) - value, value - function(one.value - width))
         scaled = one.times(moved / width) if width else exactly(value)
         low, high = function(one.low), function(one.high)
@@ -217,7 +217,7 @@ def _rising(function: Callable[[float], float]) -> Callable[[Sequence[Near], flo
     return rule
 
 
-def _absolute(parts: Sequence[Near], level: float) -> Near:
+def _absolute(parts: Sequence[Near], confidence: float) -> Near:
     (one,) = parts
     return Near(value=abs(one.value), parts=one.parts, slack=one.slack)
 
@@ -228,8 +228,8 @@ def _exponential(x: float) -> float:
 
 RULES: Mapping[str, Callable[[Sequence[Near], float], Near | None]] = {
     "add": _sum,
-    "subtract": lambda parts, level: _sum((parts[0], parts[1].times(-1)), level),
-    "negate": lambda parts, level: parts[0].times(-1),
+    "subtract": lambda parts, confidence: _sum((parts[0], parts[1].times(-1)), confidence),
+    "negate": lambda parts, confidence: parts[0].times(-1),
     "multiply": _multiplied,
     "divide": _divided,
     "least": _of_all(min),
@@ -246,13 +246,12 @@ def answered(noised: Mapping[int, Noised], values: Mapping[int, Sequence[float] 
     nears: dict[int, Near] = {}
     for j, each in noised.items():
         for answer, at in zip(answers(each), values[j] or (), strict=False):
-            draws = each.draws if len(each.draws) == len(answer.factors) else each.draws * len(answer.factors)
             parts: dict[Part, float] = {
-                (draw.mechanism, j, answer.first + i): float(factor * draw.steps)
-                for i, (factor, draw) in enumerate(zip(answer.factors, draws, strict=True))
-                if factor and draw.scale
+                (term.draw.mechanism, j, term.total): float(term.factor * term.draw.steps)
+                for term in answer.terms
+                if term.factor and term.draw.scale
             }
             nears[answer.real.id] = Near(value=at, parts=parts)
             if answer.whole is not None:
-                nears[answer.whole.id] = Near(value=at, parts=parts, slack=float(rounding(answer, draws)))
+                nears[answer.whole.id] = Near(value=at, parts=parts, slack=float(rounding(answer)))
     return nears

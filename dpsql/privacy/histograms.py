@@ -46,7 +46,10 @@ def bins(
     )
     if not 1 <= len(edges) < MOST_BINS or list(edges) != sorted(set(edges)):
         raise SqlError(
-            f"bins are 1 to {MOST_BINS - 1} numbers, ascending", code=105, at=place(arg), fix="Write [10, 20, 50]."
+            f"bins must be 1 to {MOST_BINS - 1} numbers in ascending order",
+            code=105,
+            at=place(arg),
+            fix="Write [10, 20, 50].",
         )
     count = len(edges) + 1
     candidates = Candidates(count=count, edges=on_axis)
@@ -76,7 +79,7 @@ def _too_many_bins(collector: MeasurementCollector, arg: Expr) -> Refused:
         f"{collector.describe(arg)} has more public values than a histogram has bins",
         code=131,
         at=place(arg),
-        why=f"Each bin gets noise of its own; there may be at most {MOST_BINS}.",
+        why=f"Each bin gets its own noise; there may be at most {MOST_BINS}.",
         fix="Name the bins, HISTOGRAM(x, [10, 20, 50]), or how many, HISTOGRAM(x, 20).",
     )
 

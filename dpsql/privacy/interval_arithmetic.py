@@ -27,7 +27,7 @@ class Steps:
     depths: dict[int, int] = field(default_factory=dict)
 
     def __call__(self, function: str, *args: Expr) -> Expr:
-        return self.name(functions.make(function, args, at=None))
+        return self.name(functions.call(function, *args))
 
     def name(self, expr: Expr) -> Expr:
         if isinstance(expr, Column | Literal):
@@ -39,13 +39,13 @@ class Steps:
         return self.named[expr].column()
 
     def real(self, expr: Expr) -> Expr:
-        return expr if expr.type == REAL else self.name(functions.make("try_cast", (expr,), at=None, to=REAL))
+        return expr if expr.type == REAL else self.name(functions.call("try_cast", expr, to=REAL))
 
-    def levels(self) -> tuple[tuple[tuple[Field, Expr], ...], ...]:
-        """Steps that read one another are on different levels, in order."""
+    def layers(self) -> tuple[tuple[tuple[Field, Expr], ...], ...]:
+        """The steps in layers: a step is in a later layer than those it reads."""
         deepest = max(self.depths.values(), default=0)
         steps = [(made, expr) for expr, made in self.named.items()]
-        return tuple(tuple(s for s in steps if self.depths[s[0].id] == level) for level in range(1, deepest + 1))
+        return tuple(tuple(s for s in steps if self.depths[s[0].id] == layer) for layer in range(1, deepest + 1))
 
 
 def interval_of(expr: Expr, widths: Mapping[int, Fraction], let: Steps) -> Ends | None:
@@ -85,11 +85,6 @@ def _branches(values: tuple[Expr, ...], widths: Mapping[int, Fraction], let: Ste
     if len(known) == 1:
         return known[0]
     return let("least", *(low for low, _ in known)), let("greatest", *(high for _, high in known))
-
-
-def _add(parts: list[Ends], let: Steps) -> Ends:
-    (a, b), (c, d) = parts
-    return let("add", a, c), let("add", b, d)
 
 
 def _subtract(parts: list[Ends], let: Steps) -> Ends:
@@ -136,14 +131,6 @@ def _divide(parts: list[Ends], let: Steps) -> Ends:
     )
 
 
-def _least(parts: list[Ends], let: Steps) -> Ends:
-    return let("least", *(low for low, _ in parts)), let("least", *(high for _, high in parts))
-
-
-def _greatest(parts: list[Ends], let: Steps) -> Ends:
-    return let("greatest", *(low for low, _ in parts)), let("greatest", *(high for _, high in parts))
-
-
 def _sqrt(parts: list[Ends], let: Steps) -> Ends:
     ((low, high),) = parts
     zero = number(Fraction(0))
@@ -157,9 +144,10 @@ def _abs(parts: list[Ends], let: Steps) -> Ends:
 
 
 def _rising(function: str) -> Callable[[list[Ends], Steps], Ends]:
+    """Of each argument: from its low end the low end, from its high end the high one."""
+
     def rule(parts: list[Ends], let: Steps) -> Ends:
-        ((low, high),) = parts
-        return let(function, low), let(function, high)
+        return let(function, *(low for low, _ in parts)), let(function, *(high for _, high in parts))
 
     return rule
 
@@ -171,13 +159,13 @@ def _rounded(parts: list[Ends], let: Steps) -> Ends:
 
 
 RULES: Mapping[str, Callable[[list[Ends], Steps], Ends]] = {
-    "add": _add,
+    "add": _rising("add"),
     "subtract": _subtract,
     "negate": _negate,
     "multiply": _multiply,
     "divide": _divide,
-    "least": _least,
-    "greatest": _greatest,
+    "least": _rising("least"),
+    "greatest": _rising("greatest"),
     "sqrt": _sqrt,
     "abs": _abs,
     "floor": _rising("floor"),

@@ -1,9 +1,9 @@
 """OPTIONS(intervals = 0.95): beside each released number x the columns x_low and x_high.
 
-The interval is about the noise: with probability `level` it holds what the same plan would answer without noise. A plain
-measurement has the exact quantile of its noise; an expression over m measurements has interval arithmetic over their
-intervals at level 1 − (1 − level)/m, which all hold at once with probability `level` at least (Boole). Each bin of a
-histogram is a measurement of its own, like each group. All of it is post-processing.
+The interval is about the noise: with probability `confidence` it holds what the same plan would answer without noise. A
+plain measurement has the exact quantile of its noise; an expression over m measurements has interval arithmetic over
+their intervals at confidence 1 − (1 − confidence)/m, which all hold at once with probability `confidence` at least
+(Boole). Each bin of a histogram is a measurement of its own, like each group. All of it is post-processing.
 
 What is chosen among candidates (MEDIAN, MIN, MODE, …) has no interval: how far a choice may be off is known in ranks, and
 how far apart in value the rows of those ranks lie is in the data alone. Nor has what is made of it, or by a function without
@@ -22,7 +22,19 @@ from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import Call, Column, Expr, Literal, columns_of, rewrite
 from dpsql.ir.ids import Ids
-from dpsql.ir.nodes import Field, Filter, Limit, Node, Noisy, Project, SetOp, Sort, Window, inputs, with_inputs
+from dpsql.ir.nodes import (
+    Field,
+    Filter,
+    Limit,
+    Node,
+    Noisy,
+    Project,
+    SetOp,
+    Sort,
+    Window,
+    inputs,
+    with_inputs,
+)
 from dpsql.plan.measurements import Choice
 from dpsql.plan.stages import NoisyStage
 from dpsql.privacy.interval_arithmetic import Ends, Steps, interval_of
@@ -73,22 +85,26 @@ def branches(node: Node) -> list[Node]:
             return [node]
 
 
-def with_intervals(stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids) -> Widened:
+def with_intervals(stages: tuple[NoisyStage, ...], final: Node, confidence: Fraction, ids: Ids) -> Widened:
     """Stages that release two more expressions for each number of the result, and the query that shows them."""
-    widened_plan = widened(stages, final, level, ids)
+    widened_plan = widened(stages, final, confidence, ids)
     if widened_plan is None:
-        raise Refused(
-            "no column of this result has an interval",
-            code=135,
-            why="Intervals are computed for numbers that are expressions over one release's measurements; lists, and what "
-            "joins, unions (ROLLUP, CUBE) or further aggregation make of the results, have none.",
-            fix="Leave intervals out, or select counts, sums, averages or moments plainly.",
-        )
+        raise without_intervals()
     return widened_plan
 
 
+def without_intervals() -> Refused:
+    return Refused(
+        "no column of this result has an interval",
+        code=135,
+        why="Intervals are computed for numbers that are expressions over one release's measurements; lists, and what "
+        "joins, unions (ROLLUP, CUBE) or further aggregation make of the results, have none.",
+        fix="Leave intervals out, or select counts, sums, averages or moments plainly.",
+    )
+
+
 def widened(
-    stages: tuple[NoisyStage, ...], final: Node, level: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
+    stages: tuple[NoisyStage, ...], final: Node, confidence: Fraction, ids: Ids, *, skip: frozenset[int] = frozenset()
 ) -> Widened | None:
     """None where no column can have an interval. skip: columns that shall have none (ends that are there already)."""
     windows = measured_windows(stages, final)
@@ -97,8 +113,8 @@ def widened(
         return None
     let = Steps(ids)
     stage = stages[source.stage]
-    ends_of = {id_: ends for id_, ends in _intervals(stage, source, final, level, let).items() if id_ not in skip}
-    sums = {f.id: windows[id_].width(level) for f in final.fields for id_ in _passed(f.id, final) & windows.keys()}
+    ends_of = {id_: ends for id_, ends in _intervals(stage, source, final, confidence, let).items() if id_ not in skip}
+    sums = {f.id: windows[id_].width(confidence) for f in final.fields for id_ in _passed(f.id, final) & windows.keys()}
     sums = {id_: width for id_, width in sums.items() if id_ not in skip}
     if not ends_of and not sums:
         return None
@@ -106,7 +122,7 @@ def widened(
         id_: (ids.field("", low.type), ids.field("", high.type)) for id_, (low, high) in ends_of.items()
     }
     outputs = tuple(pair for id_, ends in ends_of.items() for pair in zip(pairs[id_], ends, strict=True))
-    steps = (*stage.steps, *let.levels())
+    steps = (*stage.steps, *let.layers())
     wider = dataclasses.replace(stage, outputs=(*stage.outputs, *outputs), steps=steps)
     ends = tuple(f for pair in pairs.values() for f in pair)
     below, carried = _carry(final, ends, ids)
@@ -122,8 +138,8 @@ def widened(
 
 def _around(f: Field, width: Fraction) -> Ends:
     """A cumulative sum's ends: its interval is known beforehand (privacy/running.py)."""
-    value = functions.make("try_cast", (f.column(),), at=None, to=REAL)
-    low, high = (functions.make(by, (value, number(width)), at=None) for by in ("subtract", "add"))
+    value = functions.call("try_cast", f.column(), to=REAL)
+    low, high = (functions.call(by, value, number(width)) for by in ("subtract", "add"))
     return low, high
 
 
@@ -188,7 +204,7 @@ def _carry(node: Node, ends: tuple[Field, ...], ids: Ids) -> tuple[Node, tuple[F
             return with_inputs(node, (below,)), inner
 
 
-def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, let: Steps) -> dict[int, Ends]:
+def _intervals(stage: NoisyStage, source: Noisy, final: Node, confidence: Fraction, let: Steps) -> dict[int, Ends]:
     """Low and high of each column of the result that is made of the stage's measurements; NULL ends where there is no
     interval."""
     released = {f.id: as_measured(expr, stage) for f, expr in stage.outputs}
@@ -201,7 +217,7 @@ def _intervals(stage: NoisyStage, source: Noisy, final: Node, level: Fraction, l
         used = frozenset(columns_of(expr))
         if not used & (chosen | measured.keys()) or f.type.kind not in (*NUMBERS, *MOMENTS):
             continue
-        ends = None if used & chosen else _ends(expr, used, measured, level, let)
+        ends = None if used & chosen else _ends(expr, used, measured, confidence, let)
         if ends is not None:
             ends_of[f.id] = ends
         elif f.type.kind is not Kind.ANY:
@@ -213,29 +229,27 @@ def as_measured(expr: Expr, stage: NoisyStage) -> Expr:
     """An output by what intervals are made of: a count that is shown from 0 on (release/nonnegative.py) by max(ñ, 0), ñ the
     noisy one.
 
-    Lemma: with ñ ± r an interval of level 1 − α for the count n, [max(ñ − r, 0), max(ñ + r, 0)] is one, too, whatever
+    Lemma: with ñ ± r an interval of confidence 1 − α for the count n, [max(ñ − r, 0), max(ñ + r, 0)] is one, too, whatever
     number is shown beside it. Proof: n ≥ 0, so n = max(n, 0) lies between the two whenever ñ − r ≤ n ≤ ñ + r. What is shown
     may lie outside, since it also depends on the other groups; half-widths (Privacy.intervals) reach from it to the
     farther end, and so hold n whenever the interval does.
     """
-    shown = {
-        one.shown.id: functions.make("greatest", (one.count.column(), _ZERO), at=None) for one in stage.nonnegative
-    }
+    shown = {one.shown.id: functions.call("greatest", one.count.column(), _ZERO) for one in stage.nonnegative}
     return rewrite(expr, lambda e: shown.get(e.id) if isinstance(e, Column) else None) if shown else expr
 
 
 def _ends(
-    expr: Expr, used: frozenset[int], measured: Mapping[int, Measured], level: Fraction, let: Steps
+    expr: Expr, used: frozenset[int], measured: Mapping[int, Measured], confidence: Fraction, let: Steps
 ) -> Ends | None:
     """Numbers that are one total, rounded and not, are one event; so is each combination of the ends of moments."""
     draws = {measured[id_].answer.real.id for id_ in used & measured.keys()}
     bins = bins_of(expr)
-    each = level if bins is not None else 1 - (1 - level) / len(draws)
+    each = confidence if bins is not None else 1 - (1 - confidence) / len(draws)
     widths = {id_: measured[id_].width(each, id_) for id_ in used & measured.keys()}
     if bins is not None:
         keys, counts = bins
         lists = zip(*(interval_of(count, widths, let) or () for count in counts), strict=True)
-        low, high = (functions.make("map", (keys, _listed(ends)), at=None) for ends in lists)
+        low, high = (functions.call("map", keys, _listed(ends)) for ends in lists)
         return low, high
     ends = interval_of(expr, widths, let)
     return None if ends is None else (_shown(expr, ends[0], let), _shown(expr, ends[1], let))
@@ -252,13 +266,13 @@ def bins_of(expr: Expr) -> tuple[Expr, tuple[Column, ...]] | None:
 
 
 def _listed(ends: tuple[Expr, ...]) -> Expr:
-    return functions.make("list_value", ends, at=None)
+    return functions.call("list_value", *ends)
 
 
 def _nothing(type_: Type) -> Expr:
     """NULL, in the type that the ends of a column of this type have."""
     to = type_ if type_.kind in MOMENTS else REAL
-    return functions.make("try_cast", (Literal(None, NULL),), at=None, to=to)
+    return functions.call("try_cast", Literal(None, NULL), to=to)
 
 
 def over_measures(expr: Expr, node: Node, released: Mapping[int, Expr]) -> Expr:

@@ -195,6 +195,3 @@ def _whole(shares: Sequence[float], leaves: int) -> Shares:
     parts = [max(round(share * PARTS), int(i == leaves)) for i, share in enumerate(shares)]
     parts[parts.index(max(parts))] += PARTS - sum(parts)
     return tuple(Fraction(n, PARTS) for n in parts)
-
-
-__all__ = ["ErrorGoal", "Kept", "Levels", "Shares", "shares", "variances"]

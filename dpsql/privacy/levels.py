@@ -18,10 +18,11 @@ from typing import Literal as OneOf
 
 from dpsql.ir.expr import Column, Expr
 from dpsql.plan.balls import FULL, Norm
-from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, rewritten
+from dpsql.plan.measurements import Measurement, RowMoments, RowTotal
 from dpsql.plan.stages import After, Draw, Form, Noised, NoisyStage, Share, Stage
-from dpsql.privacy.calibrate import KEYS, Part
+from dpsql.plan.what_is_read import rewritten
 from dpsql.privacy.level_shares import ErrorGoal, Kept, Levels, shares, variances
+from dpsql.privacy.parts import Part
 from dpsql.privacy.sensitivity import reaches
 
 
@@ -176,19 +177,5 @@ def level_shares(
         stage = stages[part.stage]
         keys = ", ".join(key.field.name for key in stage.keys)
         of = () if stage.level is None else (f"by {keys}" if keys else "of all rows",)
-        name = KEYS if part.position is None else stage.measurements[part.position].name
-        shares.append(Share(name=name, columns=of, part=share))
+        shares.append(Share(name=part.name(stages), columns=of, part=share))
     return tuple(shares)
-
-
-__all__ = [
-    "Family",
-    "comparable",
-    "divided",
-    "families",
-    "is_consistent",
-    "level_shares",
-    "once_consistent",
-    "what_of",
-    "with_errors",
-]

@@ -7,18 +7,15 @@ import dataclasses
 from dpsql.ir.expr import columns_of
 from dpsql.ir.nodes import Field, Loaded, Node, Project, transform, walk
 from dpsql.ir.scoping import exprs_of
-from dpsql.plan.proof import Source
 from dpsql.plan.stages import FanOut
 
 
 def with_read_columns(
-    source: Source, loads: tuple[Node, ...], fan_outs: tuple[FanOut, ...]
-) -> tuple[Source, tuple[Node, ...]]:
-    """The certified relation and its public inputs, narrowed to what is read; one column stays where none is.
-
-    The proof holds for the narrower relation: no rule needs a public column that no expression reads.
-    """
-    nodes = list(walk(source.node))
+    relation: Project, loads: tuple[Node, ...], fan_outs: tuple[FanOut, ...]
+) -> tuple[Project, tuple[Node, ...]]:
+    """The relation and its public inputs, narrowed to what is read, before it is certified; one column stays if none
+    is."""
+    nodes = list(walk(relation))
     read = {id_ for node in nodes for expr in exprs_of(node) for id_ in columns_of(expr)}
     read |= {id_ for fan_out in fan_outs for key in fan_out.keys for id_ in columns_of(key)}
 
@@ -28,9 +25,9 @@ def with_read_columns(
     def narrowed(node: Node) -> Node | None:
         return dataclasses.replace(node, fields=kept(node.fields)) if isinstance(node, Loaded) else None
 
-    node = transform(source.node, narrowed)
+    node = transform(relation, narrowed)
     assert isinstance(node, Project)
-    return dataclasses.replace(source, node=node), tuple(_only(load, kept(load.fields)) for load in loads)
+    return node, tuple(_only(load, kept(load.fields)) for load in loads)
 
 
 def _only(load: Node, fields: tuple[Field, ...]) -> Node:

@@ -68,7 +68,8 @@ def _refused(key: Key, name: str, spec: TableSpec, catalog: Catalog) -> Refused:
         f'no group of "{key.field.name}" can be released',
         code=139,
         at=key.at,
-        why=f"Each value of {name} is one {unit}'s alone (it is declared unique, or leads to what is), and groups of one "
-        f"{unit} are withheld: the answer would be charged and empty.",
+        why=f"Each value of {name} belongs to only one {unit} (it is declared unique, or leads to a column that "
+        "is). Groups of "
+        f"one {unit} are withheld, so the answer would be charged and empty.",
         fix=fix,
     )

@@ -15,18 +15,20 @@ from fractions import Fraction
 from dpsql.accounting.loss import Cost
 from dpsql.errors import InternalError, Refused
 from dpsql.ir.nodes import Node
-from dpsql.mechanisms import gaussian, laplace
-from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.balls import Norm
-from dpsql.plan.measurements import Measurement, RowMoments, is_chosen
+from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, is_chosen
+from dpsql.plan.slices import first_of, slice_of
 from dpsql.plan.stages import Draw, Form, Noised, NoisyStage, Selection, Share, Stage
 from dpsql.privacy.auto import chosen_once, with_shares
-from dpsql.privacy.calibrate import VOTES, Accounting, Additive, Calibrated, Part, calibrated, half_width
+from dpsql.privacy.calibrate import Calibrated, calibrated
 from dpsql.privacy.levels import divided, level_shares, with_errors
+from dpsql.privacy.noise_grid import half_width
 from dpsql.privacy.over_limit import SHARE as OVER
 from dpsql.privacy.over_limit import limits_to_ask, with_over_limits
+from dpsql.privacy.parts import VOTES, Accounting, Additive, Part
 from dpsql.privacy.running import Wanted, log_error, strategies, wanted
-from dpsql.privacy.sensitivity import is_constant, votes
+from dpsql.privacy.selection import selection
+from dpsql.privacy.sensitivity import is_constant
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import with_prices, without_limits
 from dpsql.privacy.split import equal, split
@@ -34,7 +36,6 @@ from dpsql.privacy.split import equal, split
 EXACT = Draw(mechanism="exact")
 NOTHING = Draw(mechanism="none")
 SUMMED = Draw(mechanism="summed")
-ALL_EXACT = 64
 FEW_GROUPS = 2  # up to so many groups of a unit, votes in norm 1 with Laplace noise find more keys
 
 
@@ -50,6 +51,32 @@ def measure(
     over = limits_to_ask(stages, drawn) if settings.over_limit else {}
     if not drawn:
         return tuple(_noisy(s, [_quiet(m, NOTHING) for m in s.measurements]) for s in stages), Cost(), ()
+    epsilon = _affordable(stages, drawn, settings)
+    weights, shown = equal(stages, drawn), tuple[Share, ...]()
+    if settings.split is not None:
+        weights, shown = split(stages, final, drawn, settings.split)
+    if over:
+        weights = {part: weight * (1 - OVER) for part, weight in weights.items()}
+    along = {part: how for part, how in wanted(stages, final).items() if slice_of(_measured(stages, part)) is None}
+    way, given = _choose(stages, weights, epsilon, settings, accounting, along)
+    kept, choosing = with_shares(stages, given)
+    _check_shares((*kept.values(), *choosing.values(), *([OVER] if over else [])))
+    noisy = _noisy_stages(stages, given, way)
+    priced = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
+    priced = with_over_limits(priced, over, epsilon * OVER)
+    rho = sum((choice.draw.rho for stage in priced for choice in stage.choices), way.cost.rho)
+    rho = sum((each.draw.rho for stage in priced for each in stage.over), rho)
+    return priced, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
+
+
+def _measured(stages: Sequence[Stage], part: Part) -> Measurement:
+    one = part.measured(stages)
+    assert one is not None
+    return one
+
+
+def _affordable(stages: Sequence[Stage], drawn: Sequence[Part], settings: QuerySettings) -> Fraction:
+    """The query's ε; refused without one, and where keys have no δ."""
     epsilon = settings.epsilon
     if epsilon is None:
         raise Refused(
@@ -70,21 +97,7 @@ def measure(
             "selection withholds rare ones, and this can fail with probability δ.",
             fix="Give a delta (OPTIONS(epsilon=1, delta=1e-9)), declare `keys:` in the metadata, or filter with IN (…).",
         )
-    weights, shown = equal(stages, drawn), tuple[Share, ...]()
-    if settings.split is not None:
-        weights, shown = split(stages, final, drawn, settings.split)
-    if over:
-        weights = {part: weight * (1 - OVER) for part, weight in weights.items()}
-    along = wanted(stages, final)
-    way, given = _choose(stages, weights, epsilon, settings, accounting, along)
-    kept, choosing = with_shares(stages, given)
-    _check_shares((*kept.values(), *choosing.values(), *([OVER] if over else [])))
-    noisy = _noisy_stages(stages, given, way)
-    priced = with_prices(noisy, {at: epsilon * share for at, share in choosing.items()}, accounting)
-    priced = with_over_limits(priced, over, epsilon * OVER)
-    rho = sum((choice.draw.rho for stage in priced for choice in stage.choices), way.cost.rho)
-    rho = sum((each.draw.rho for stage in priced for each in stage.over), rho)
-    return priced, dataclasses.replace(way.cost, rho=rho), shown or level_shares(stages, weights, given)
+    return epsilon
 
 
 def _check_shares(shares: Sequence[Fraction]) -> None:
@@ -101,7 +114,22 @@ def _parts(i: int, stage: Stage, settings: QuerySettings) -> list[Part]:
     if not stage.public_keys:
         norm = _norm_of_votes(stage, settings)
         parts.append(Part(i, None, norm, 2 if norm == 2 and _in_two_rounds(stage) else 1))
-    return parts + [Part(i, j) for j, one in enumerate(stage.measurements) if not is_constant(one)]
+    _check_slices(stage)
+    vectors = (j for j, one in enumerate(stage.measurements) if first_of(one, stage.measurements) is one)
+    return parts + [Part(i, j) for j in vectors if not is_constant(stage.measurements[j])]
+
+
+def _check_slices(stage: Stage) -> None:
+    """No two of one vector have the same rows."""
+    seen: set[tuple[int, int]] = set()
+    for one in stage.measurements:
+        mine = slice_of(one)
+        if mine is None:
+            continue
+        at = stage.measurements.index(first_of(one, stage.measurements)), mine.which
+        if at in seen or not 0 <= mine.which < mine.of or isinstance(one, RowTotal) and one.within is not None:
+            raise InternalError("two slices of one number are the same")
+        seen.add(at)
 
 
 def _norm_of_votes(stage: Stage, settings: QuerySettings) -> Norm:
@@ -187,7 +215,8 @@ def _divisions(
 
 
 def _additive(stages: tuple[Stage, ...], weights: Mapping[Part, Fraction]) -> bool:
-    return any(p.position is not None and not is_chosen(stages[p.stage].measurements[p.position]) for p in weights)
+    measured = [part.measured(stages) for part in weights]
+    return any(one is not None and not is_chosen(one) for one in measured)
 
 
 def _log_error(stages: Sequence[NoisyStage], along: Mapping[Part, Wanted]) -> float:
@@ -209,7 +238,9 @@ def _error(one: Noised) -> float:
     if not isinstance(one.measurement, RowMoments):
         return wide[0]
     if one.form == "ends":
-        return wide[0] + math.log(1.25 / 2 if one.measurement.degree == 1 else 1.25 / 4 / one.measurement.axis.half)
+        return wide[0] + math.log(
+            1.25 / 2 if one.measurement.degree == 1 else 1.25 / 4 / one.measurement.axis.most_centred
+        )
     return wide[1]
 
 
@@ -230,18 +261,22 @@ def _noisy_stages(
 
 def _with_noise(i: int, stage: Stage, way: Calibrated, weights: Mapping[Part, Fraction], selections: int) -> NoisyStage:
     """What has no share at all is the sum of its leaves."""
-    noised = [
-        way.noised.get(Part(i, j)) or (_summed(one, way) if Part(i, j) in weights else _quiet(one, NOTHING))
-        for j, one in enumerate(stage.measurements)
-    ]
+    noised: list[Noised] = []
+    for one in stage.measurements:  # of slices the first stands for all
+        part = Part(i, stage.measurements.index(first_of(one, stage.measurements)))
+        drawn_noise = way.noised.get(part)
+        if drawn_noise is not None:
+            noised.append(dataclasses.replace(drawn_noise, measurement=one))
+        else:
+            noised.append(_summed(one, way) if part in weights else _quiet(one, NOTHING))
     votes = next(((part, drawn) for part, drawn in way.votes.items() if part.stage == i), None)
     if votes is None:
         return _noisy(stage, noised)
     part, drawn = votes
     limit = VOTES if part.norm == 2 else _voting(stage)
     delta = way.delta_keys / selections / part.rounds
-    rounds = zip(drawn.draws, drawn.bits, strict=True)
-    return _noisy(stage, noised, [selection(draw, bits, limit, delta, stage.min_units) for draw, bits in rounds])
+    rounds = [selection(draw, draw.reach.bit_length() - 1, limit, delta, stage.min_units) for draw in drawn.draws]
+    return _noisy(stage, noised, rounds)
 
 
 def _noisy(stage: Stage, noised: list[Noised], selected: Sequence[Selection] = ()) -> NoisyStage:
@@ -259,43 +294,3 @@ def _summed(one: Measurement, way: Calibrated) -> Noised:
     forms = {each.form for each in way.noised.values() if isinstance(each.measurement, RowMoments)}
     made = _quiet(one, SUMMED)
     return dataclasses.replace(made, form="ends") if isinstance(one, RowMoments) and "ends" in forms else made
-
-
-def selection(draw: Draw, bits: int, limit: int, delta: Fraction, min_units: int = 0) -> Selection:
-    """Lemma: releasing the keys whose noisy votes are at least T adds at most δ, where T = max over t ≤ limit of
-    W_t + z_t, W_t a vote of a unit with t groups and z_t the least m with P[X ≥ m] ≤ 1 − (1 − δ)^(1/t).
-
-    Proof. Keys that others hold too are covered by the noise: a unit's votes are within 2^bits in the norm. Let t be the
-    number of keys that only the unit holds; it has g ≥ t groups, so each of those keys has W_g ≤ W_t votes on one side and
-    does not exist on the other. Each shows, independently, with probability at most P[W_t + X ≥ T] ≤ p_t, so none shows
-    with probability at least (1 − p_t)^t ≥ 1 − δ. A key without any vote is no candidate (t would have no bound).
-
-    With min_units = k > 1 only keys of at least k voting units are candidates, and T is k − 1 whole votes higher: a key that
-    the unit makes a candidate has k − 1 other units, whose votes are at most 2^bits each.
-
-    Rounds: what was released before is public, and the groups that a unit votes for now are a function of its rows and of
-    that; so each round is a selection of its own, and their δ's (and μ²'s) add up.
-
-    Past 64 groups evaluated at t = 1, 2, 4, …: in between W_t is at most its left end's and z_t at most its right end's, a
-    bound from above with few evaluations.
-    """
-    weights, family = votes(bits, draw.norm, limit), laplace if draw.norm == 1 else gaussian
-    scale = draw.scale
-
-    def beyond(t: int) -> int:
-        threshold: int = family.threshold(t=scale, one_unit=0, p=key_probability(delta, t))
-        return threshold
-
-    if limit <= ALL_EXACT:
-        at_least = max(weights[t - 1] + beyond(t) for t in range(1, limit + 1))
-    else:
-        lefts = (2**i for i in range(limit.bit_length()))
-        at_least = max(weights[t - 1] + beyond(min(2 * t - 1, limit)) for t in lefts)
-    return Selection(
-        draw=draw,
-        bits=bits,
-        votes=weights,
-        at_least=at_least + max(0, min_units - 1) * 2**bits,
-        delta=delta,
-        min_units=min_units,
-    )

@@ -16,7 +16,9 @@ from dpsql.ir.expr import Column, Expr, Literal
 from dpsql.ir.ids import Ids
 from dpsql.plan.measurements import (
     Axis,
+    Choice,
     DistinctCount,
+    Histogram,
     Measurement,
     Number,
     OnAxis,
@@ -25,15 +27,15 @@ from dpsql.plan.measurements import (
     RowMoments,
     RowTotal,
     UnitTotal,
-    entering,
 )
 from dpsql.plan.stages import Limit
+from dpsql.plan.what_is_read import entering
 from dpsql.privacy.auto import doublings
 from dpsql.privacy.axes import PIECE_LIMIT, Axes
 
 OF_VALUES = 40  # a sum's largest limit is 2^40 times the smallest
 Sums = Mapping[int, tuple[Fraction, Fraction]]
-Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount)
+Asked = TypeVar("Asked", RowTotal, UnitTotal, DistinctCount, Choice, Histogram)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class MeasurementCollector(Axes):
             return self.rows(where=where)
         name = "units" if where is None else f"units where {self.describe(where)}"
         new = UnitTotal(name=name, piece=One(), clamp=(0, 1), where=where, answer=self._number(BIGINT))
-        return self._asked(new).answer
+        return self.asked(new).answer
 
     def rows(self, *needs: Expr, where: Expr | None = None, at_most: int | None = None) -> Number:
         """How many rows enter; where moments of the same rows are measured, their count. at_most: of a unit in a group."""
@@ -77,12 +79,12 @@ class MeasurementCollector(Axes):
                 answer=self._number(BIGINT),
                 because=because,
             )
-            return self._asked(bounded).answer
+            return self.asked(bounded).answer
         for old in self.measurements:
             if isinstance(old, RowMoments) and self._rows_of(old) == (frozenset(needs), where):
                 return old.count
         new = RowTotal(name=name, piece=One(), needs=needs, where=where, answer=self._number(BIGINT))
-        return self._asked(new).answer
+        return self.asked(new).answer
 
     def total(
         self,
@@ -120,7 +122,7 @@ class MeasurementCollector(Axes):
             raise self.sum_too_wide(arg, at)
         number = self._number(_sum_type(arg.type))
         new = UnitTotal(name=name, piece=OnAxis(axis), clamp=clamp, where=where, answer=number, because=because)
-        return self._asked(new).answer
+        return self.asked(new).answer
 
     def _total_of_rows(self, arg: Expr, axis: Axis, where: Expr | None, name: str, because: str) -> Number:
         if "rows" in self.limit.auto or name in self.released:
@@ -131,7 +133,7 @@ class MeasurementCollector(Axes):
         new = RowTotal(
             name=name, piece=OnAxis(axis), where=where, answer=self._number(_sum_type(arg.type)), because=because
         )
-        return self._asked(new).answer
+        return self.asked(new).answer
 
     def _total_of_values(
         self, arg: Expr, axis: Axis, smallest: int, where: Expr | None, name: str, because: str
@@ -149,8 +151,8 @@ class MeasurementCollector(Axes):
         before = self.released.get(name)
         if before is not None:
             within = max(1, math.ceil(before / axis.step))
-            return self._asked(dataclasses.replace(new, within=within, because="released before")).answer
-        asked = self._asked(new)
+            return self.asked(dataclasses.replace(new, within=within, because="released before")).answer
+        asked = self.asked(new)
         self.candidates[self.measurements.index(asked)] = doublings(smallest, count=OF_VALUES)
         return asked.answer
 
@@ -212,21 +214,22 @@ class MeasurementCollector(Axes):
             answer=self._number(REAL),
             because=self.domain(axis.arg).because,
         )
-        return self._asked(new).answer
+        return self.asked(new).answer
 
-    def distinct(self, parts: tuple[Expr, ...], where: Expr | None = None) -> Number:
-        """How many different values; NULL alone is none, as in SQL."""
-        name = f"count(distinct {', '.join(map(self.describe, parts))}){self.filter(where)}"
+    def distinct(self, parts: tuple[Expr, ...], where: Expr | None = None, *, added: bool = False) -> Number:
+        """How many different values (NULL alone is none, as in SQL). added: what those of one expression add up to."""
+        what = "sum" if added else "count"
         rows = self.limit.rows
         new = DistinctCount(
-            name=name,
-            parts=parts,
+            name=f"{what}(distinct {', '.join(map(self.describe, parts))}){self.filter(where)}",
+            parts=() if added else parts,
             most=rows.most,
             in_group=max(1, rows.squared // rows.most),  # of m groups x c rows: m·c² over m·c
+            axis=self.axis(parts[0]) if added else None,
             where=where,
-            answer=self._number(BIGINT),
+            answer=self._number(_sum_type(parts[0].type) if added else BIGINT),
         )
-        return self._asked(new).answer
+        return self.asked(new).answer
 
     def is_unit(self, expr: Expr) -> bool:
         return isinstance(expr, Column) and expr.id in self.same_unit
@@ -255,9 +258,9 @@ class MeasurementCollector(Axes):
         row_moments = (m for m in self.measurements if isinstance(m, RowMoments))
         return next((m for m in row_moments if (m.axis, m.needs, m.where) == (axis, needs, where)), None)
 
-    def _asked(self, new: Asked) -> Asked:
+    def asked(self, new: Asked) -> Asked:
         """The measurement; the one there is, if it was asked for before."""
-        parts = [part.name for part in dataclasses.fields(new) if part.name not in ("name", "answer")]
+        parts = [part.name for part in dataclasses.fields(new) if part.name not in ("name", "answer", "answers")]
         for old in self.measurements:
             if isinstance(old, type(new)) and all(getattr(old, part) == getattr(new, part) for part in parts):
                 return old
@@ -293,6 +296,3 @@ def ends(axis: Axis) -> tuple[Fraction, Fraction]:
 def number(value: Fraction) -> Literal:
     """A constant of a finishing expression."""
     return Literal(float(value), REAL)
-
-
-__all__ = ["MeasurementCollector", "ends", "number"]

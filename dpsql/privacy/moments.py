@@ -16,7 +16,7 @@ from dpsql.privacy.measuring import MeasurementCollector, ends, number
 
 
 def call(function: str, *args: Expr) -> Expr:
-    return functions.make(function, args, at=None)
+    return functions.call(function, *args)
 
 
 def between(value: Expr, low: Expr, high: Expr) -> Expr:
@@ -38,7 +38,7 @@ class Moments:
 
     @property
     def range(self) -> Fraction:
-        return self.of.axis.half * self.of.axis.step
+        return self.of.axis.most_centred * self.of.axis.step
 
     @property
     def count(self) -> Expr:

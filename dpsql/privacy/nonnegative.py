@@ -19,8 +19,8 @@ from dpsql.plan.measurements import DistinctCount, Measurement, One, RowMoments,
 from dpsql.plan.stages import NoisyStage, NonNegative
 
 NOTE = (
-    "{} shown as the nearest whole numbers from 0 on with the noisy ones' total: on average small ones are too large, large "
-    "ones too small; intervals are those of the noisy ones, from 0 on"
+    "{} shown as the nearest non-negative whole numbers with the same total: on average, small counts are too large and "
+    "large ones too small; the intervals are those of the noisy counts, cut off at 0"
 )
 
 
@@ -63,7 +63,7 @@ def _counts(stage: NoisyStage) -> Mapping[int, tuple[int, Field]]:
         match noised.measurement:
             case RowTotal(piece=One(), answer=answer) | UnitTotal(piece=One(), answer=answer):
                 field = answer.whole
-            case DistinctCount(answer=answer):
+            case DistinctCount(axis=None, answer=answer):
                 field = answer.whole
             case RowMoments(count=count):
                 field = count.whole
@@ -87,8 +87,9 @@ def _check_chain(stage: NoisyStage, stages: Sequence[NoisyStage]) -> None:
     if all(above <= below for above, below in zip(levels, levels[1:], strict=False)):
         return
     raise Refused(
-        "nonnegative is for levels that are nested, like those of ROLLUP",
+        "nonnegative needs nested levels, like those of ROLLUP",
         code=119,
-        why="Of CUBE's levels neither of two is made of the other's groups; no counts from 0 on would be near all of them.",
+        why="The groups of one level of CUBE are not made of those of another, so no non-negative counts would "
+        "be close to all levels.",
         fix="Group by ROLLUP (…), ask for the levels one by one, or leave nonnegative out.",
     )

@@ -28,7 +28,7 @@ from dpsql.plan.measurements import DistinctCount, limited_by
 from dpsql.plan.noised import limited_in
 from dpsql.plan.stages import Chosen, Draw, NoisyStage, OverLimit, Stage
 from dpsql.privacy import noise_grid
-from dpsql.privacy.calibrate import Part
+from dpsql.privacy.parts import Part
 from dpsql.privacy.whole_numbers import LAPLACE_PARTS
 
 SHARE = Fraction(1, 20)  # of ε, for all that are asked

@@ -98,7 +98,7 @@ def _may_be_none(one: Measurement) -> bool:
     return isinstance(one, RowTotal | UnitTotal) and one.where is not None
 
 
-def worst_width(expr: Expr, noised: Mapping[int, Noised], rows: float, level: float) -> float | None:
+def worst_width(expr: Expr, noised: Mapping[int, Noised], rows: float, confidence: float) -> float | None:
     """The width of an expression's error in a group with so many rows that count, wherever their values lie between their
     bounds; None where it has none. A condition that holds of no row leaves out what divides by how many it holds of."""
     if any(isinstance(each.measurement, Histogram) for each in noised.values()):
@@ -106,9 +106,9 @@ def worst_width(expr: Expr, noised: Mapping[int, Noised], rows: float, level: fl
     worst: float | None = None
     for placement in placements(noised):
         values = {j: placement.answers(rows, j, each.measurement) for j, each in noised.items()}
-        estimate = Estimating(answered(noised, values), level).of(expr)
+        estimate = Estimating(answered(noised, values), confidence).of(expr)
         if estimate is None and all(placement.holds.values()):
             return None
         if estimate is not None:
-            worst = max(estimate.width(level), worst or 0.0)
+            worst = max(estimate.width(confidence), worst or 0.0)
     return worst if worst is not None and math.isfinite(worst) else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 ONE_PERSON = "Its answer is a value of one row, so it would show one person's."
-DECIDES = "One person's row alone can decide it, whatever the noise."
+DECIDES = "One person's row alone can decide it, however large the noise is."
 NOT_YET = "No differentially private form of it is offered here."
 
 REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -19,37 +19,32 @@ REFUSED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "any_value": (ONE_PERSON, "Write MODE(x) over declared keys, or GROUP BY x."),
         "first": (ONE_PERSON, "Write MIN(x) or MODE(x), or GROUP BY x."),
         "last": (ONE_PERSON, "Write MAX(x) or MODE(x), or GROUP BY x."),
-        "arg_min": (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
-        "arg_max": (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
-        "list": (ONE_PERSON, "Write COUNT(*) … GROUP BY x, or HISTOGRAM(x, 20)."),
-        "array_agg": (ONE_PERSON, "Write COUNT(*) … GROUP BY x, or HISTOGRAM(x, 20)."),
+        **dict.fromkeys(
+            ("arg_min", "arg_max", "min_by", "max_by"),
+            (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
+        ),
+        **dict.fromkeys(("list", "array_agg"), (ONE_PERSON, "Write COUNT(*) … GROUP BY x, or HISTOGRAM(x, 20).")),
         "string_agg": (ONE_PERSON, "Write COUNT(*) … GROUP BY x, or APPROX_TOP_K(x, 5) over declared keys."),
-        "bit_and": (DECIDES, "Write COUNT_IF of the bit you ask for."),
-        "bit_or": (DECIDES, "Write COUNT_IF of the bit you ask for."),
-        "bit_xor": (DECIDES, "Write COUNT_IF of the bit you ask for."),
+        **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), (DECIDES, "Write COUNT_IF of the bit you ask for.")),
         "product": (DECIDES, "Write EXP(SUM(LN(x))) with bounds on LN(x)."),
-        "geomean": (NOT_YET, "Write EXP(AVG(LN(x))) with bounds on LN(x)."),
-        "geometric_mean": (NOT_YET, "Write EXP(AVG(LN(x))) with bounds on LN(x)."),
-        "skewness": (NOT_YET, "Write VAR_POP(x), or QUANTILE_CONT(x, [0.1, 0.5, 0.9])."),
-        "kurtosis": (NOT_YET, "Write VAR_POP(x), or QUANTILE_CONT(x, [0.1, 0.5, 0.9])."),
-        "kurtosis_pop": (NOT_YET, "Write VAR_POP(x), or QUANTILE_CONT(x, [0.1, 0.5, 0.9])."),
+        **dict.fromkeys(("geomean", "geometric_mean"), (NOT_YET, "Write EXP(AVG(LN(x))) with bounds on LN(x).")),
+        **dict.fromkeys(
+            ("skewness", "kurtosis", "kurtosis_pop"),
+            (NOT_YET, "Write VAR_POP(x), or QUANTILE_CONT(x, [0.1, 0.5, 0.9])."),
+        ),
         "entropy": (NOT_YET, "Write COUNT(*) … GROUP BY x, and compute it over the result."),
         "mad": (NOT_YET, "Write QUANTILE_CONT(x, [0.25, 0.5, 0.75])."),
         "sem": (NOT_YET, "Write STDDEV_SAMP(x) / SQRT(COUNT(x))."),
         "approx_quantile": ("Its sketch has no noise of its own.", "Write QUANTILE_CONT(x, 0.95)."),
         "approx_count_distinct": ("Its sketch has no noise of its own.", "Write COUNT(DISTINCT x)."),
         "weighted_avg": (NOT_YET, "Write SUM(x * w) / SUM(w)."),
-        "fsum": ("Sums are exact here already.", "Write SUM(x)."),
-        "kahan_sum": ("Sums are exact here already.", "Write SUM(x)."),
-        "sumkahan": ("Sums are exact here already.", "Write SUM(x)."),
+        **dict.fromkeys(("fsum", "kahan_sum", "sumkahan"), ("Sums are exact here already.", "Write SUM(x).")),
         "favg": ("Averages come from exact sums already.", "Write AVG(x)."),
-        "min_by": (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
-        "max_by": (ONE_PERSON, "Write AVG(x) … GROUP BY the other column, and sort the result."),
     }
 )
 
-ORDERLY = "A list is no value to group by or to measure, and it has as many elements as the person has rows."
-TOGETHER = "Two columns at once are compared over everybody's rows only."
+ORDERLY = "A list is not a value to group by or to measure, and it has as many elements as the person has rows."
+TOGETHER = "Two columns can only be compared over the rows of all people."
 EXACTLY = "Its floating-point sum depends on the order of the rows."
 BITS = "Write MAX or MIN of the bit, BOOL_OR(x & 4 > 0), or SUM."
 ONE_BY_ONE = "Write FIRST(x ORDER BY t), MODE(x), COUNT(DISTINCT x), or LAG(x) OVER (PARTITION BY the unit ORDER BY t)."

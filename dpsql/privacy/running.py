@@ -21,7 +21,7 @@ from dpsql.mechanisms.prefix_sums import MOST, Strategy, Toeplitz, trees
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import RowTotal, TopGroups, UnitTotal, step_of
 from dpsql.plan.stages import Noised, NoisyStage, Running, Stage
-from dpsql.privacy.calibrate import Additive, Part
+from dpsql.privacy.parts import Additive, Part
 from dpsql.privacy.sensitivity import reaches, running_reach
 from dpsql.privacy.split import lineage
 
@@ -238,26 +238,27 @@ def log_error(noised: Noised, asked: Wanted) -> float:
 # --- what is said of them ---------------------------------------------------------------------------------------------
 
 
-def width_of_total(noised: Noised, level: Fraction) -> Fraction:
+def width_of_total(noised: Noised, confidence: Fraction) -> Fraction:
     """Half the interval of a group's own number, in pieces: it is the difference of two rounded cumulative sums, so off by
     less than one piece besides."""
-    return _width(noised, level, prefix=False) + 1
+    return _width(noised, confidence, prefix=False) + 1
 
 
-def width_of_sum(noised: Noised, level: Fraction) -> Fraction:
+def width_of_sum(noised: Noised, confidence: Fraction) -> Fraction:
     """Half the interval of a cumulative sum, in pieces, wide enough for the one with most noise: it is rounded, so off by
     half a piece besides.
 
-    Lemma: P[|estimate − truth| ≥ r] ≤ 1 − level. The estimate is Σ w_k·(v_k + z_k), v rounded by at most 1/2 each, so its
-    error is Σ w_k z_k, at most Σ|w_k|/2, and the last rounding. Of Gaussian noise the first is σ·‖w‖₂ times a normal one
-    (from σ = 2^20 on to twelve digits), largest for the last sum; of Laplace noise its quantile is mechanisms/laplace's.
+    Lemma: P[|estimate − truth| ≥ r] ≤ 1 − confidence. The estimate is Σ w_k·(v_k + z_k), v rounded by at most 1/2 each,
+    so its error is Σ w_k z_k, at most Σ|w_k|/2, and the last rounding. Of Gaussian noise the first is σ·‖w‖₂ times a
+    normal one (from σ = 2^20 on to twelve digits), largest for the last sum; of Laplace noise its quantile is
+    mechanisms/laplace's.
     """
-    return _width(noised, level, prefix=True) + Fraction(1, 2)
+    return _width(noised, confidence, prefix=True) + Fraction(1, 2)
 
 
-def _width(noised: Noised, level: Fraction, *, prefix: bool) -> Fraction:
+def _width(noised: Noised, confidence: Fraction, *, prefix: bool) -> Fraction:
     assert noised.running is not None
-    noise, rounding = noised.running.strategy.noise(float(level), prefix=prefix)
+    noise, rounding = noised.running.strategy.noise(float(confidence), prefix=prefix)
     return Fraction(noise * noised.draw.scale + rounding) * noised.pieces(noised.draw)
 
 
@@ -280,11 +281,11 @@ class Measured:
     noised: Noised
     stage: int
 
-    def width(self, level: Fraction) -> Fraction:
+    def width(self, confidence: Fraction) -> Fraction:
         """In the user's units."""
         one = self.noised.measurement
         assert isinstance(one, RowTotal | UnitTotal)
-        return width_of_sum(self.noised, level) * step_of(one.piece)
+        return width_of_sum(self.noised, confidence) * step_of(one.piece)
 
 
 def measured_windows(stages: Sequence[NoisyStage], final: Node) -> dict[int, Measured]:

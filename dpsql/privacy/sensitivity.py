@@ -106,6 +106,12 @@ def reaches(one: Measurement, form: Form, limit: Limit, norm: Norm) -> tuple[int
     one vector, and each entry is the reach of them all.
 
     RowTotal, Histogram: the ball of rows with |p| ≤ most (a histogram's cells are disjoint groups of rows, each counting 1).
+    Slices: the totals of all slices of one number are one vector, moved by as much as one of them alone would be. Proof: the
+    unit's weight is made of its rows in all of them (render/sums.Weighing: n, or n_g, is the sum of what each counts), and a
+    row adds to one of them alone; so the vector over groups and slices is one over finer groups, Σ |p|·w ≤ n·w·P in norm 1,
+    and in norm 2 Σ_g Σ_s n_gs² ≤ Σ_g n_g². (A row in two slices would count as two: the weights hold for these, too. Where a
+    unit has one row by the form of the relation, its one number puts it in one slice.) Moments: each of their vectors, and
+    all ends together, for the same reason.
     RowTotal within T: the ball of values, of norm 1; what is within it in norm 1 is so in norm 2.
     UnitTotal: the ball of groups with |p| ≤ the larger end of the clamp; 0 is what a unit without rows adds.
     """
@@ -137,7 +143,7 @@ def _moments(one: RowMoments, form: Form, limit: Limit, norm: Norm) -> tuple[int
     norm of what the unit adds is 2H (4H²) times the sum of its weights over its rows, at most T·2^20. In norm 2 there is no
     such lemma, so ends are for norm 1 only.
     """
-    half, count = one.axis.half, one.degree + 1
+    half, count = one.axis.most_centred, one.degree + 1
     if form == "ends":
         if norm != 1:
             raise ValueError("ends are bounded in norm 1")
@@ -146,15 +152,17 @@ def _moments(one: RowMoments, form: Form, limit: Limit, norm: Norm) -> tuple[int
 
 
 def _distinct(one: DistinctCount, norm: Norm) -> int:
-    """Lemma: M·2^20 in norm 1, and in norm 2 at most √(c·M)·2^20, M = most and c = in_group.
+    """Lemma: P·M·2^20 in norm 1, and in norm 2 at most P·√(c·M)·2^20, M = most, c = in_group, P what one value adds at most:
+    1 where values are counted, the larger end of the axis where they are added up.
 
     Proof: of a unit at most M pairs of a group and a value are kept, at most c of one group, by a function of that unit's
     rows and the salt; removing it takes from group g at most as many different values as it had kept there, x_g ≤ c, and
-    Σ x_g ≤ M. So Σ x_g² ≤ c·M.
+    Σ x_g ≤ M. So Σ x_g² ≤ c·M. A value is in the total once, whoever else has it, and adds its integer on the axis, which is
+    between the ends (render/pieces.placed): what is taken from group g is at most P·x_g.
     """
     if norm == 1:
-        return one.most * FULL
-    return _root(min(one.in_group, one.most) * one.most * FULL**2)
+        return one.most * one.largest * FULL
+    return _root(min(one.in_group, one.most) * one.most * (one.largest * FULL) ** 2)
 
 
 def score_reach(one: Choice | TopGroups, stage: Stage) -> int:

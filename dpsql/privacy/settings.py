@@ -23,6 +23,7 @@ class QuerySettings:
     "auto": the data choose, whatever is declared; "released": what they chose for an earlier query.
     released: the limits that were chosen, by the tables that were read: of rows, of groups, and of
     sums by name, in their units. Public numbers.
+    rho: what it may cost in zCDP; epsilon is then the largest that costs no more.
     nonnegative: counts are shown as the nearest whole numbers from 0 on with the same total.
     proof: EXPLAIN shows the whole proof of isolation.
     error: which mean error the levels of grouping sets make small; None: the least without a loss at any level.
@@ -34,6 +35,7 @@ class QuerySettings:
 
     epsilon: Fraction | None
     delta: Fraction
+    rho: Fraction | None = None
     mechanism: MechanismChoice = "auto"
     rows: AskedLimit | None = None
     groups: AskedLimit | None = None
@@ -51,3 +53,21 @@ class QuerySettings:
     intervals: Fraction | None = None
     proof: bool = False
     exact: bool = False
+
+
+@dataclass(slots=True)
+class Defaults:
+    """Settings of each query, by SET and by connect(); None where nothing was said."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    mechanism: MechanismChoice = "auto"
+    rows: AskedLimit | None = None
+    groups: AskedLimit | None = None
+    rows_in_group: int | None = None
+    intervals: Fraction | None = None
+    top_k: bool = False
+    nonnegative: bool = False
+    confirm_above: Fraction | None = None
+    fresh: bool = False
+    time_limit: Fraction = Fraction(60)  # seconds of what runs apart

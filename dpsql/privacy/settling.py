@@ -10,7 +10,8 @@ from dpsql.errors import Refused
 from dpsql.plan.limit_choice import dependents, with_limit, within_limit
 from dpsql.plan.stages import LimitChoice, NoisyStage, Stage
 from dpsql.privacy.auto import priced
-from dpsql.privacy.calibrate import Accounting, renoised
+from dpsql.privacy.calibrate import renoised
+from dpsql.privacy.parts import Accounting
 
 
 def with_prices(

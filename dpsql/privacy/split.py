@@ -28,6 +28,7 @@ from dpsql.ir.nodes import (
     Noisy,
     OneRow,
     Project,
+    PublicText,
     Scan,
     SemiJoin,
     SetOp,
@@ -36,8 +37,9 @@ from dpsql.ir.nodes import (
     Window,
 )
 from dpsql.plan.measurements import answers, shares
+from dpsql.plan.slices import first_of
 from dpsql.plan.stages import Share, Stage
-from dpsql.privacy.calibrate import KEYS, Part
+from dpsql.privacy.parts import Part
 from dpsql.sql.statement import Weights
 
 Made = frozenset[Part]
@@ -65,9 +67,7 @@ def split(
     weights = {part: weights[part] if named[part] else Fraction(1) for part in parts}
     total = sum(weights.values(), Fraction(0))
     shares = {part: weight / total for part, weight in weights.items()}
-    return shares, tuple(
-        Share(name=_name(stages, part), columns=tuple(named[part]), part=shares[part]) for part in parts
-    )
+    return shares, tuple(Share(name=part.name(stages), columns=tuple(named[part]), part=shares[part]) for part in parts)
 
 
 def lineage(stages: Sequence[Stage], parts: Iterable[Part], node: Node) -> Mapping[int, Made]:
@@ -82,11 +82,8 @@ def equal(stages: tuple[Stage, ...], drawn: Iterable[Part]) -> dict[Part, Fracti
 
 
 def _shares(stages: tuple[Stage, ...], part: Part) -> int:
-    return 1 if part.position is None else shares(stages[part.stage].measurements[part.position])
-
-
-def _name(stages: tuple[Stage, ...], part: Part) -> str:
-    return KEYS if part.position is None else stages[part.stage].measurements[part.position].name
+    one = part.measured(stages)
+    return 1 if one is None else shares(one)
 
 
 def _asked(given: Weights, columns: list[tuple[str, Made]]) -> Iterator[tuple[str, Made, Fraction]]:
@@ -117,7 +114,7 @@ def _refused(what: str, taking: list[tuple[str, Made]]) -> Refused:
     return Refused(
         what,
         code=119,
-        why=f"Columns that take a share, in the SELECT's order: {names}.",
+        why=f"The columns that take a share are, in order: {names}.",
         fix="Name columns of the outermost SELECT: split = (n => 2, total => 1); EXPLAIN shows the shares.",
     )
 
@@ -143,7 +140,14 @@ class _Lineage:
             case Join():
                 return self.of(node.left) | self.of(node.right)
             case SemiJoin():
-                return self.of(node.left)
+                marked = (
+                    {}
+                    if node.mark is None
+                    else {node.mark.id: _made(node.on, self.of(node.left) | self.of(node.right))}
+                )
+                return self.of(node.left) | marked
+            case PublicText():
+                return {id_: made for part in node.parts for id_, made in self.of(part).items()}
             case Aggregate():
                 below = self.of(node.input)
                 return {f.id: _made(e, below) for f, e in zip(node.fields, (*node.keys, *node.calls), strict=True)}
@@ -162,8 +166,9 @@ class _Lineage:
     def _released(self, stage: Stage) -> dict[int, Made]:
         """A private key is made of the selection, an answer of its measurement, and of neither what takes no noise."""
         known = {key.field.id: self._part(stage, None) for key in stage.keys if key.values is None}
-        for j, one in enumerate(stage.measurements):
-            known |= {f.id: self._part(stage, j) for f in answers(one)}
+        for one in stage.measurements:
+            vector = stage.measurements.index(first_of(one, stage.measurements))
+            known |= {f.id: self._part(stage, vector) for f in answers(one)}
         for level in stage.steps:
             known |= {f.id: _made(expr, known) for f, expr in level}
         return {f.id: _made(expr, known) for f, expr in stage.outputs}

@@ -73,7 +73,7 @@ def _asked(node: Node, stage: Stage) -> tuple[int, RowTotal | RowMoments | UnitT
                 continue
         if output in (number.whole.column(), number.real.column()):
             return count, one
-    raise _refused("it must sort by a count, COUNT(*) DESC")
+    raise _refused("the query must sort by a count, COUNT(*) DESC")
 
 
 def _refused(what: str) -> Refused:

@@ -1,4 +1,4 @@
-"""Step 4, track: every node gets its Facts from its inputs' by one rule. A node without a rule does not pass.
+"""Step 4, track: every node gets its `Private` facts from its inputs' by one rule. A node without a rule does not pass.
 
 Neighbouring databases differ in all rows of one unit, in every table. The invariant each rule keeps, and its docstring
 proves: *the multiset of a private relation's rows is a disjoint union over units, and the part of unit u is a function
@@ -21,6 +21,7 @@ from dpsql.ir.nodes import (
     Noisy,
     OneRow,
     Project,
+    PublicText,
     Scan,
     SemiJoin,
     SetOp,
@@ -96,15 +97,19 @@ def _rule(node: Node, below: tuple[Tracked, ...], context: TrackContext) -> Trac
             return order.rule(node, below[0])
         case SetOp():
             return setops.rule(node, below[0], below[1], context)
+        case PublicText():
+            return leaves.text_rule(node, below)
         case _:
             assert_never(node)
 
 
 def track_statement(node: Node, context: TrackContext) -> Tracked:
     """A whole query: its top relation must be public, or rows about people would be printed."""
+    if isinstance(node, PublicText):
+        return apply(node, tuple(track_statement(part, context) for part in node.parts), context)
     context.size.add(RESULT * len(node.fields), node)
     outer: list[Node] = []
-    core = node
+    core: Node = node
     while isinstance(core, Sort | Limit) or (isinstance(core, Project) and isinstance(core.input, Sort | Limit)):
         outer.append(core)
         core = core.input
@@ -123,6 +128,6 @@ def _rows_of_people(node: Node, private: Private) -> Refused:
         "this query returns rows of people, not statistics",
         code=112,
         at=where(node),
-        why=f"{tables} is private: only aggregates over all units can be answered.",
-        fix="Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.",
+        why=f"{tables} is private: dpsql answers only aggregates over all units.",
+        fix="Aggregate it: SELECT COUNT(*) …, AVG(x) … GROUP BY …, and do not group the outermost query by the unit.",
     )

@@ -7,13 +7,12 @@ Two-sided geometric noise of scale b = Δ/ε has the variance 2q/(1 − q)², q 
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-from dpsql.accounting.loss import rho_of_pure
 from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.balls import FULL, WEIGHT_BITS, Norm
 from dpsql.plan.measurements import DistinctCount, Histogram, Measurement, RowTotal, UnitTotal, most
+from dpsql.plan.slices import slice_of
 from dpsql.plan.stages import Draw, Stage
 from dpsql.privacy import noise_grid
 from dpsql.privacy.sensitivity import reaches
@@ -38,7 +37,7 @@ def whole_reach(one: Measurement, stage: Stage, norm: Norm) -> int | None:
     if stage.level is not None or not _counts(one):
         return None
     unweighed = stage.source.single or isinstance(one, DistinctCount)
-    if not unweighed and (stage.keys or isinstance(one, Histogram)):
+    if not unweighed and (stage.keys or isinstance(one, Histogram) or slice_of(one) is not None):
         return None
     (reach,) = reaches(one, "plain", stage.limit, norm)
     return -(-reach >> WEIGHT_BITS)
@@ -50,8 +49,10 @@ def _counts(one: Measurement) -> bool:
             return most(one.piece) == 1
         case UnitTotal():
             return max(abs(end) for end in one.clamp) == 1
-        case DistinctCount() | Histogram():
+        case Histogram():
             return True
+        case DistinctCount():
+            return one.axis is None
         case _:
             return False
 
@@ -65,20 +66,8 @@ def laplace_draw(one: Measurement, stage: Stage, share: Fraction, fine: Draw | N
     reach = whole_reach(one, stage, 1)
     if reach is None:
         return fine
-    scale = math.ceil(reach * LAPLACE_PARTS / share)
-    if scale >= noise_grid.LAPLACE_LIMIT:
-        return fine
-    whole = Draw(
-        mechanism="laplace",
-        shift=WEIGHT_BITS,
-        norm=1,
-        reach=reach,
-        scale=scale,
-        parts=LAPLACE_PARTS,
-        epsilon=share,
-        rho=rho_of_pure(share),
-    )
-    return better(whole, fine, stage)
+    whole = noise_grid.draw_of(1, reach, share, WEIGHT_BITS, LAPLACE_PARTS)
+    return fine if whole is None else better(whole, fine, stage)
 
 
 def gaussian_draw(one: Measurement, stage: Stage, share: Fraction, fine: Draw | None) -> Draw | None:
@@ -91,19 +80,8 @@ def gaussian_draw(one: Measurement, stage: Stage, share: Fraction, fine: Draw | 
     reach = whole_reach(one, stage, 2)
     if reach is None:
         return fine
-    scale = noise_grid.ceil_sqrt((reach * GAUSSIAN_PARTS) ** 2 / share)
-    if scale > WIDEST_SIGMA * GAUSSIAN_PARTS:
-        return fine
-    whole = Draw(
-        mechanism="gaussian",
-        shift=WEIGHT_BITS,
-        norm=2,
-        reach=reach,
-        scale=scale,
-        parts=GAUSSIAN_PARTS,
-        rho=share / 2,
-    )
-    return better(whole, fine, stage)
+    whole = noise_grid.draw_of(2, reach, share, WEIGHT_BITS, GAUSSIAN_PARTS)
+    return fine if whole is None or whole.steps > WIDEST_SIGMA else better(whole, fine, stage)
 
 
 def better(whole: Draw, fine: Draw | None, stage: Stage) -> Draw:
@@ -121,6 +99,3 @@ def variance(draw: Draw) -> float:
     if draw.parts > 1:
         return gaussian.variance(draw.scale, draw.parts)
     return (draw.scale * draw.grid / FULL) ** 2
-
-
-__all__ = ["gaussian_draw", "laplace_draw", "variance", "whole_reach"]

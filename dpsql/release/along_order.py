@@ -1,4 +1,4 @@
-"""Totals that are measured for their cumulative sums, beside release.py: a matrix is applied, noise is added, and from these
+"""Totals that are measured for their cumulative sums, beside totals.py: a matrix is applied, noise is added, and from these
 noisy numbers alone whole numbers are made of which the cumulative sums are the rounded estimates.
 
 Everything up to the noise is in exact integers; how far one unit moves it is in privacy/sensitivity.running_reach.
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from dpsql.plan.balls import FULL
 from dpsql.plan.stages import GRID_LIMIT, Draw, Noised, Running
+from dpsql.release.exact import Integers
 
-Integers = npt.NDArray[np.int64]
 Whole = npt.NDArray[Any]  # of Python's integers
 LIMIT = 2**GRID_LIMIT
 

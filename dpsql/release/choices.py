@@ -1,13 +1,12 @@
-"""The part of release that answers candidates: from their exact weights to chosen values, or to exact ones without noise."""
+"""Release of choices: from the exact weights of candidates to the chosen values, or to the exact ones without noise."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from dpsql.errors import InternalError
 from dpsql.mechanisms import order_statistics
@@ -18,9 +17,8 @@ from dpsql.plan.measurements import Choice, Counted, Histogram
 from dpsql.plan.stages import Draw
 from dpsql.plan.transport import transported
 from dpsql.privacy.auto import ladder_scores
+from dpsql.release.exact import Array, Integers
 
-Array = npt.NDArray[Any]
-Integers = npt.NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers]  # groups, candidates, weights
 BLOCK = 2**18  # cells handled at once: the arrays stay in the cache
 
@@ -47,7 +45,7 @@ def matrices(cells: Cells, groups: Integers, candidates: Candidates) -> Iterator
 def choose_all(cells: Cells, groups: Integers, one: Choice, draw: Draw) -> list[Array]:
     """For each answer of the measurement one column, a value for each group. Each choice has the whole of its ε: a unit's
     weights over all groups together are within the reach."""
-    epsilon = draw.epsilon / one.question.levels
+    epsilon = draw.epsilon / one.question.rounds
     parts = [_choose(weights, one, draw, epsilon) for weights in matrices(cells, groups, one.candidates)]
     chosen = np.concatenate(parts) if parts else np.zeros((0, len(one.answers)), dtype=np.int64)
     if isinstance(one.question, Ends):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpsql.errors import LedgerError
-from dpsql.release.noise import ReleasedRows
+from dpsql.release.released_rows import ReleasedRows
 
 VERSION = 1
 

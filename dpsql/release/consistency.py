@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +18,33 @@ from dpsql.errors import InternalError
 from dpsql.plan.balls import WEIGHT_BITS
 from dpsql.plan.measurements import RowMoments
 from dpsql.plan.stages import Draw, Noised, NoisyStage
+from dpsql.plan.vault_query import total_name
 from dpsql.privacy.levels import Family, families, is_consistent
-from dpsql.release.noise import ReleasedRows
+from dpsql.release.released_rows import ReleasedRows
 
 Reals = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisySums:
+    """What one level says of the leaves: their sums over the axes that it has not (of length 1 there), and how much that
+    weighs."""
+
+    sums: Reals
+    axes: frozenset[int]
+    weight: float
+
+    def leaves_of_one(self, shape: tuple[int, ...]) -> int:
+        return math.prod(length for a, length in enumerate(shape) if a not in self.axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    """A total of the leaves, in 2^unit of a piece's weighted integers."""
+
+    cells: Integers
+    unit: int
 
 
 def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
@@ -30,18 +53,17 @@ def consistent(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -
     Nothing changes unless one of these levels (the leaves) has all the others' keys.
     """
     adjusted = list(released)
-    for related in families(stages):
-        family, leaves = [stages[i] for i in related.at], stages[related.leaves]
-        for j, noised in enumerate(leaves.noised):
-            if not is_consistent(stages, related, j):
+    for family in families(stages):
+        for j, noised in enumerate(stages[family.leaves].noised):
+            if not is_consistent(stages, family, j):
                 continue
-            parts = [_leaves(leaves, family, [adjusted[i] for i in related.at], j, k) for k in range(len(noised.draws))]
-            units = [unit for _, unit in parts]
-            cells = _with_whole_counts(noised, [values for values, _ in parts], units)
-            for k, (values, unit) in enumerate(zip(cells, units, strict=True)):
-                for i, stage in zip(related.at, family, strict=True):
-                    column = _level(leaves, stage, values, 2 ** (unit - stage.noised[j].draws[k].shift))
-                    adjusted[i] = dataclasses.replace(adjusted[i], columns={**adjusted[i].columns, f"m{j}_{k}": column})
+            totals = [_leaves(stages, adjusted, family, j, k) for k in range(len(noised.draws))]
+            for k, leaves in enumerate(_with_whole_counts(noised, totals)):
+                for i in family.at:
+                    finer = 2 ** (leaves.unit - stages[i].noised[j].draws[k].shift)
+                    column = _level(stages[family.leaves], stages[i], leaves.cells, finer)
+                    columns = {**adjusted[i].columns, total_name(j, k): column}
+                    adjusted[i] = dataclasses.replace(adjusted[i], columns=columns)
     _nothing_is_left(stages)
     return adjusted
 
@@ -64,24 +86,25 @@ def _keys(stage: NoisyStage) -> frozenset[int]:
     return frozenset(stage.level.keys)
 
 
-def _leaves(
-    leaves: NoisyStage, family: list[NoisyStage], released: list[ReleasedRows], j: int, k: int
-) -> tuple[Integers, int]:
+def _leaves(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows], family: Family, j: int, k: int) -> Leaves:
     """Total k of the leaves by least squares over all levels, rounded to 2^unit: to whole pieces, or where a level's noise
     grid is coarser, to that."""
+    leaves = stages[family.leaves]
     assert leaves.level is not None
     axes = leaves.level.keys
-    shape = tuple(len(key.values or ()) for key in leaves.keys)
-    draws = [stage.noised[j].draws[k] for stage in family]
+    draws = {i: stages[i].noised[j].draws[k] for i in family.at}
     ends = leaves.noised[j].form == "ends"  # whose whole counts are seen to afterwards
-    unit = max(0 if ends else WEIGHT_BITS, *(draw.shift for draw in draws))
-    columns = [
-        _in_axes(stage, rows.columns[f"m{j}_{k}"], axes, shape) for stage, rows in zip(family, released, strict=True)
+    unit = max(0 if ends else WEIGHT_BITS, *(draw.shift for draw in draws.values()))
+    levels = [
+        NoisySums(
+            sums=_in_axes(stages[i], released[i].columns[total_name(j, k)], axes, family.shape).astype(np.float64)
+            * 2.0 ** (draw.shift - unit),
+            axes=frozenset(axes.index(key) for key in _keys(stages[i])),
+            weight=0.0 if draw.mechanism == "summed" else 1 / _variance(draw, unit),
+        )
+        for i, draw in draws.items()
     ]
-    kept = [frozenset(axes.index(key) for key in _keys(stage)) for stage in family]
-    scaled = [level.astype(np.float64) * 2.0 ** (draw.shift - unit) for draw, level in zip(draws, columns, strict=True)]
-    weights = [0.0 if draw.mechanism == "summed" else 1 / _variance(draw, unit) for draw in draws]
-    return rounded(least_squares(scaled, kept, weights, shape)), unit
+    return Leaves(rounded(least_squares(levels, family.shape)), unit)
 
 
 def rounded(cells: Reals) -> Integers:
@@ -96,7 +119,7 @@ def rounded(cells: Reals) -> Integers:
     return whole_cells
 
 
-def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) -> list[Integers]:
+def _with_whole_counts(noised: Noised, totals: list[Leaves]) -> list[Leaves]:
     """Ends of which a whole number of rows is said: all of them moved alike, so that their differences stay.
 
     Lemma: adding δ·(1, 1)/2, or δ·(1, 2, 1)/4, to the ends adds δ to their sum (2H)^d·n and nothing to Σz and Σz². δ is
@@ -104,13 +127,14 @@ def _with_whole_counts(noised: Noised, cells: list[Integers], units: list[int]) 
     """
     one = noised.measurement
     if noised.form != "ends" or not isinstance(one, RowMoments):
-        return cells
-    row = float((2 * one.axis.half) ** one.degree) * 2.0 ** (WEIGHT_BITS - units[0])
+        return totals
+    cells = [leaves.cells for leaves in totals]
+    row = float((2 * one.axis.most_centred) ** one.degree) * 2.0 ** (WEIGHT_BITS - totals[0].unit)
     summed = sum(cells[1:], start=cells[0])
     missing = rounded(summed / row) * row - summed
     parts = (1, 1) if one.degree == 1 else (1, 2, 1)
     step = np.rint(missing / sum(parts)).astype(np.int64)
-    return [cell + part * step for cell, part in zip(cells, parts, strict=True)]
+    return [dataclasses.replace(one, cells=one.cells + part * step) for one, part in zip(totals, parts, strict=True)]
 
 
 def _level(leaves: NoisyStage, stage: NoisyStage, cells: Integers, finer: int) -> Integers:
@@ -144,9 +168,7 @@ def _own_order(stage: NoisyStage, total: Integers, axes: tuple[int, ...]) -> Int
     return np.ascontiguousarray(total.transpose([ordered.index(key) for key in stage.level.keys])).reshape(-1)
 
 
-def least_squares(
-    levels: list[Reals], kept: list[frozenset[int]], weights: list[float], shape: tuple[int, ...]
-) -> Reals:
+def least_squares(levels: Sequence[NoisySums], shape: tuple[int, ...]) -> Reals:
     """The leaves x that minimise Σ_l w_l·|A_l x − y_l|², A_l the sums over the axes that level l has not.
 
     Lemma: with z = Σ w_l A_lᵀ y_l, and z_S the part of z that varies along exactly the axes S (means taken along all
@@ -155,16 +177,14 @@ def least_squares(
     on a vector that varies along exactly S it is b_l if level l has all of S, else 0 (its sums vanish). So the parts
     z_S are eigenvectors, with eigenvalues λ_S. For two levels of one hierarchy this is the usual two-pass formula.
     """
-    sizes = [math.prod(length for a, length in enumerate(shape) if a not in kept_axes) for kept_axes in kept]
     spread = np.zeros(shape)
-    for level, weight in zip(levels, weights, strict=True):
-        spread = spread + weight * level
+    for level in levels:
+        spread = spread + level.weight * level.sums
     estimate = np.zeros(shape)
     for count in range(len(shape) + 1):
         for along in itertools.combinations(range(len(shape)), count):
-            eigenvalue = sum(
-                w * size for w, size, kept_axes in zip(weights, sizes, kept, strict=True) if set(along) <= kept_axes
-            )
+            those = [level for level in levels if set(along) <= level.axes]
+            eigenvalue = sum(level.weight * level.leaves_of_one(shape) for level in those)
             estimate = estimate + _part(spread, frozenset(along)) / eigenvalue
     return estimate
 

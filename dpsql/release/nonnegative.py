@@ -1,6 +1,6 @@
 """Counts as whole numbers from 0 on with the total of the noisy ones: declared, by OPTIONS(nonnegative = true).
 
-Post-processing of released rows, worked out where they are finished: what is stored has its noise, and a query with the
+Post-processing of released rows, computed where they are finished: what is stored has its noise, and a query with the
 option and one without share it. All in exact integers, so that a repeat is the same to the last digit.
 """
 
@@ -14,29 +14,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpsql.plan.answers import Answer, answers
-from dpsql.plan.render.finish import column_names
+from dpsql.plan.answers import answers
 from dpsql.plan.stages import GRID_LIMIT, NoisyStage, NonNegative
+from dpsql.plan.vault_query import total_name
 from dpsql.privacy.nonnegative import adds_up
-from dpsql.release.noise import ReleasedRows
+from dpsql.release.released_rows import ReleasedRows
 
 Integers = npt.NDArray[np.int64]
 LARGEST = 2**GRID_LIMIT  # rows: counts that noise took farther are held here
 
 
-def nonnegative(stages: Sequence[NoisyStage], released: Sequence[ReleasedRows]) -> list[ReleasedRows]:
-    """The rows of these stages with the columns of their counts from 0 on; levels of one family from the top down.
+def nonnegative(stages: Sequence[NoisyStage], released: Mapping[int, ReleasedRows]) -> dict[int, ReleasedRows]:
+    """Released rows by stage, those of these stages with the columns of their counts from 0 on; levels of one family from
+    the top down.
 
     A level whose parent is here has, within each group of the parent, counts that add up to the parent's. So levels are
     consistent, whether their noisy counts were or not: by induction each is the exact sum of the next finer one's.
     """
-    by_stage = {stage.number: rows for stage, rows in zip(stages, released, strict=True)}
+    by_stage = dict(released)
     for stage in sorted(stages, key=lambda stage: len(stage.keys)):  # parents first
         for one in stage.nonnegative:
             shown = _shown(one, stage, stages, by_stage)
             rows = by_stage[stage.number]
             by_stage[stage.number] = dataclasses.replace(rows, columns={**rows.columns, one.column: shown})
-    return [by_stage[stage.number] for stage in stages]
+    return by_stage
 
 
 def _shown(
@@ -62,19 +63,13 @@ def _noisy_counts(
     """The noisy counts as integers of 1/unit."""
     noised = stage.noised[one.position]
     answer = next(a for a in answers(noised) if a.whole is not None and a.whole.id == one.count.id)
-    unit = math.lcm(1, *(factor.denominator for factor in answer.factors))
-    used = _used(answer, column_names(one.position, noised))
+    unit = math.lcm(1, *(term.factor.denominator for term in answer.terms))
     values = [0] * rows
-    for name, factor in used:
-        values = [v + m * factor for v, m in zip(values, columns[name].tolist(), strict=True)]
+    for term in answer.terms:
+        factor, totals = int(term.factor * unit), columns[total_name(one.position, term.total)].tolist()
+        values = [v + m * factor for v, m in zip(values, totals, strict=True)] if factor else values
     most = LARGEST * unit
     return [min(max(v, -most), most) for v in values], unit
-
-
-def _used(answer: Answer, names: tuple[str, ...]) -> list[tuple[str, int]]:
-    unit = math.lcm(1, *(factor.denominator for factor in answer.factors))
-    of_answer = names[answer.first : answer.first + len(answer.factors)]
-    return [(name, int(factor * unit)) for name, factor in zip(of_answer, answer.factors, strict=True) if factor]
 
 
 def _whole(value: int, unit: int) -> int:

@@ -14,7 +14,7 @@ from dpsql.plan.stages import Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.intervals import as_measured, branches, over_measures, source_of
 from dpsql.privacy.levels import once_consistent
 from dpsql.privacy.placements import worst_width
-from dpsql.report.half_widths import LEVEL, unnamed, widths
+from dpsql.report.half_widths import CONFIDENCE, unnamed, widths
 
 EXAMPLE = 1000
 MANY = 1e9  # rows, of which noise is nothing
@@ -53,7 +53,7 @@ class Estimate:
             formula = "" if self.times_rows is None else f"±{self.times_rows:,.4g} / rows, which is "
             how_many = f"{'in a group of' if keys else 'for'} {self.rows:,.0f} rows ({self.because or 'an example'})"
             said = f"95 % confidence interval about {formula}±{self.half_width:,.4g} {how_many}"
-        return f"{said}, whatever the values are within their bounds"
+        return f"{said}, for any values within their bounds"
 
 
 RowsOf = Callable[[NoisyStage, tuple[Measurement, ...]], Rows | None]
@@ -72,8 +72,8 @@ class Made:
     def measurements(self) -> tuple[Measurement, ...]:
         return tuple(each.measurement for each in self.noised.values())
 
-    def width(self, rows: float, level: float) -> float | None:
-        return worst_width(self.expr, self.noised, rows, level)
+    def width(self, rows: float, confidence: float) -> float | None:
+        return worst_width(self.expr, self.noised, rows, confidence)
 
 
 def made(plan: ReleasePlan, position: int) -> tuple[Made, ...] | None:
@@ -118,7 +118,7 @@ def estimates(plan: ReleasePlan, rows_of: RowsOf) -> dict[str, Estimate]:
 def _columns(plan: ReleasePlan) -> dict[str, tuple[Made, ...]]:
     if plan.exact or not plan.stages:
         return {}
-    plain, left_out = widths(plan, LEVEL), unnamed(plan)
+    plain, left_out = widths(plan, CONFIDENCE), unnamed(plan)
     by_name: dict[str, tuple[Made, ...]] = {}
     for position, f in enumerate(plan.final.fields):
         sides = None if f.name in plain or f.id in left_out else made(plan, position)
@@ -128,11 +128,11 @@ def _columns(plan: ReleasePlan) -> dict[str, tuple[Made, ...]]:
 
 
 def _estimate(side: Made, rows: Rows | None) -> Estimate | None:
-    level = float(LEVEL)
+    confidence = float(CONFIDENCE)
     if rows is not None:
-        width = side.width(rows.count, level)
+        width = side.width(rows.count, confidence)
         return None if width is None else Estimate(half_width=width, rows=rows.count, because=rows.because)
-    width, far, farther = (side.width(n, level) for n in (EXAMPLE, MANY, 10 * MANY))
+    width, far, farther = (side.width(n, confidence) for n in (EXAMPLE, MANY, 10 * MANY))
     if far is None or farther is None:
         return None
     if _close(far, farther):
@@ -145,20 +145,20 @@ def _close(one: float, other: float) -> bool:
     return abs(one - other) <= 1e-3 * abs(one)
 
 
-def all_widths(plan: ReleasePlan, level: Fraction, rows_of: RowsOf) -> dict[str, float]:
+def all_widths(plan: ReleasePlan, confidence: Fraction, rows_of: RowsOf) -> dict[str, float]:
     """Half-widths of measurements, and estimates of what is made of them where the number of rows is known (or does not
     matter): what an accuracy may be asked of."""
-    half_widths = widths(plan, level)
+    half_widths = widths(plan, confidence)
     for name, sides in _columns(plan).items():
-        each = [_width(side, rows_of(side.stage, side.measurements), float(level)) for side in sides]
+        each = [_width(side, rows_of(side.stage, side.measurements), float(confidence)) for side in sides]
         known = [one for one in each if one is not None]
         if len(known) == len(each):
             half_widths[name] = max(known)
     return half_widths
 
 
-def _width(side: Made, rows: Rows | None, level: float) -> float | None:
+def _width(side: Made, rows: Rows | None, confidence: float) -> float | None:
     if rows is not None:
-        return side.width(rows.count, level)
-    far, farther = (side.width(n, level) for n in (MANY, 10 * MANY))
+        return side.width(rows.count, confidence)
+    far, farther = (side.width(n, confidence) for n in (MANY, 10 * MANY))
     return far if far is not None and farther is not None and _close(far, farther) else None

@@ -17,7 +17,7 @@ from dpsql.privacy.measured import Measured, measured_columns
 from dpsql.privacy.running import Measured as Along
 from dpsql.privacy.running import measured_windows
 
-LEVEL = Fraction(95, 100)
+CONFIDENCE = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Measurements:
 
     plan: ReleasePlan
     columns: Sequence[Mapping[int, Measured]]
-    level: Fraction
+    confidence: Fraction
     windows: Mapping[int, Along]
 
 
@@ -38,15 +38,15 @@ def unnamed(plan: ReleasePlan) -> frozenset[int]:
 
 def intervals(plan: ReleasePlan) -> dict[str, float]:
     """95 % half-widths of the result's columns that are one measurement, unchanged (of a histogram: of each bin)."""
-    return widths(plan, LEVEL)
+    return widths(plan, CONFIDENCE)
 
 
-def widths(plan: ReleasePlan, level: Fraction) -> dict[str, float]:
-    """The same at any level."""
+def widths(plan: ReleasePlan, confidence: Fraction) -> dict[str, float]:
+    """The same at any confidence."""
     by_name: dict[str, float] = {}
     left_out = unnamed(plan)
     windows = measured_windows(plan.stages, plan.final)
-    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], level, windows)
+    measured = Measurements(plan, [measured_columns(stage) for stage in plan.stages], confidence, windows)
     for f in plan.final.fields:
         width = None if f.id in left_out else _width(plan.final, f.id, measured)
         if width is not None:
@@ -64,7 +64,7 @@ def _width(node: Node, id_: int, measured: Measurements) -> Fraction | None:
         case Window() if measured.windows:
             is_measured = any(f.id == id_ for f in node.call_fields)
             if is_measured:
-                return measured.windows[id_].width(measured.level) if id_ in measured.windows else None
+                return measured.windows[id_].width(measured.confidence) if id_ in measured.windows else None
             return _width(node.input, id_, measured)
         case Noisy():
             return _released_width(measured.plan.stages[node.stage], id_, measured)
@@ -94,8 +94,8 @@ def _released_width(stage: NoisyStage, id_: int, measured: Measurements) -> Frac
         return None
     leaves = runs(stage, measured.plan.stages)
     if not leaves:
-        return column.width(measured.level, shown.id)
-    return column.noise(measured.level) + leaves * _rounded_to(stage, shown.id)
+        return column.width(measured.confidence, shown.id)
+    return column.noise(measured.confidence) + leaves * _rounded_to(stage, shown.id)
 
 
 def _rounded_to(stage: NoisyStage, id_: int) -> Fraction:

@@ -7,26 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
 from types import MappingProxyType
 
 from dpsql.accounting.account import Amount
 from dpsql.accounting.loss import Cost
-from dpsql.plan.balls import FULL, Norm
-from dpsql.plan.measurements import (
-    Choice,
-    RowMoments,
-    RowTotal,
-    TopGroups,
-    UnitTotal,
-    step_of,
-)
-from dpsql.plan.stages import Draw, LimitChoice, Noised, NoisyStage, OverLimit, ReleasePlan, Stage
-from dpsql.privacy.calibrate import KEYS, half_width
-from dpsql.privacy.measured import measured_columns, noise_width
-from dpsql.privacy.rank_error import rank_error, weighed_against
-from dpsql.privacy.running import width_of_total
-from dpsql.report.half_widths import LEVEL, intervals
+from dpsql.plan.stages import NoisyStage
+from dpsql.privacy.noise_grid import half_width
+from dpsql.report.from_plan import limit_of, limited
+from dpsql.report.half_widths import intervals
+from dpsql.report.plan_report import LimitReport, MeasurementReport, PlanReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -40,6 +29,9 @@ class CostReport:
     delta: float | None
     rho: float | None = None
     delta_keys: float | None = None
+
+    def to_dict(self) -> dict[str, float | None]:
+        return {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "delta_keys": self.delta_keys}
 
     def __repr__(self) -> str:
         return str(self)
@@ -68,48 +60,6 @@ def amount_report(amount: Amount) -> CostReport:
     parts = (amount.epsilon, amount.delta, amount.rho, amount.delta_keys)
     epsilon, delta, rho, delta_keys = (None if part is None else float(part) for part in parts)
     return CostReport(epsilon=epsilon, delta=delta, rho=rho, delta_keys=delta_keys)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementReport:
-    """One vector of noisy numbers, or a choice among candidates, whose figures are in rows; or (name "keys", position None)
-    the selection of private keys, in units.
-
-    sensitivity: the most one unit moves it by, over all groups together, in `norm`; scale: b of Laplace or σ of Gaussian
-    noise; half_width: of a number's 95 % interval (a choice: of its rank). All in the user's units. A mean is measured by
-    two numbers, its ends: sensitivity and scale are theirs, half_width that of the sum less the middle of the bounds.
-    rows: what a unit counts at most over all groups, in rows; groups: in how many it counts as one.
-    agreeing: a level of grouping sets, whose half_width is what is left once the levels are made consistent.
-    """
-
-    name: str
-    sensitivity: float
-    mechanism: str
-    scale: float
-    half_width: float
-    epsilon: float
-    rows: int
-    groups: int
-    norm: Norm = 1
-    because: str = ""
-    stage: int = 0
-    position: int | None = None
-    agreeing: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitReport:
-    """A limit that the data chose, or (chosen None) are to choose. of: "rows" or "groups" of a unit, or the name of a sum
-    whose values are limited; chosen: in rows, groups, or the sum's units."""
-
-    of: str
-    exactly: Fraction | None
-    epsilon: float
-    stage: int = 0
-
-    @property
-    def chosen(self) -> float | None:
-        return None if self.exactly is None else float(self.exactly)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,22 +164,25 @@ class Privacy:
     exact: bool = False
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, object]:
+        """What JSON can hold of it."""
+        return {
+            "dataset": self.dataset,
+            "unit": self.unit,
+            "cost": self.cost.to_dict(),
+            "intervals": {} if self.exact else dict(self.intervals),
+            "threshold": self.threshold,
+            "repeated": self.repeated,
+            "exact": self.exact,
+            "notes": list(self.notes),
+        }
+
     def swamped(self, names: Sequence[str], rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
         """What to say of columns in which the noise is larger than the number, in some of these rows."""
         if self.exact or not self.intervals:
             return ()
-        often: Counter[str] = Counter()
-        for row in rows:
-            halves = self.intervals.of_row(row)
-            for name, value in zip(names, row, strict=True):
-                number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-                if number and name in halves and abs(float(value)) < halves[name]:  # type: ignore[arg-type]  # it is one
-                    often[name] += 1
-        return tuple(
-            f"the noise is larger than {name} in {count:,} of {len(rows):,} row{'s' if len(rows) > 1 else ''}: "
-            "group more coarsely, or raise ε"
-            for name, count in often.items()
-        )
+        by_row = [self.intervals.of_row(row) for row in rows]
+        return swamped(names, rows, [[halves.get(name) for name in names] for halves in by_row])
 
     def __repr__(self) -> str:
         return str(self)
@@ -256,6 +209,24 @@ class Privacy:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
+def swamped(
+    names: Sequence[str], rows: Sequence[Sequence[object]], halves: Sequence[Sequence[float | None]]
+) -> tuple[str, ...]:
+    """A line for each column in which the noise is larger than the number, in some of these rows. Only released values and
+    public widths decide it. halves: of each value's 95 % interval."""
+    often: Counter[str] = Counter()
+    for row, widths in zip(rows, halves, strict=True):
+        for name, value, half in zip(names, row, widths, strict=True):
+            number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+            if number and half is not None and abs(float(value)) < half:  # type: ignore[arg-type]  # it is one
+                often[name] += 1
+    return tuple(
+        f"the noise is larger than {name} in {count:,} of {len(rows):,} row{'s' if len(rows) > 1 else ''}: "
+        "group more coarsely, or raise ε"
+        for name, count in often.items()
+    )
+
+
 CHOOSING = ("permute-and-flip", "exponential")
 
 
@@ -273,7 +244,8 @@ def _moved(m: MeasurementReport, unit: str) -> str:
 
 
 def privacy_report(
-    plan: ReleasePlan,
+    report: PlanReport,
+    cost: Cost,
     *,
     repeated: bool = False,
     notes: tuple[str, ...] = (),
@@ -281,16 +253,16 @@ def privacy_report(
     over: tuple[OverLimitReport, ...] = (),
 ) -> Privacy:
     """half_widths: of the released rows; without them those that the plan alone says. over: what was released of limits."""
+    plan = report.plan
     said = (*(one.text(plan.unit) for one in over), *(note for stage in plan.stages for note in stage.notes))
-    thresholds = [float(s.selection.units) for s in plan.stages if s.selection is not None]
     return Privacy(
-        cost=cost_report(Cost() if repeated else plan.cost, plan.accounting),
+        cost=cost_report(cost, plan.accounting),
         unit=plan.unit,
         dataset=plan.dataset,
-        limits=tuple(report for stage in plan.stages for report in limit_reports(stage)),
+        limits=tuple(limit for stage in report.stages for limit in stage.choices),
         over_limits=over,
-        measurements=tuple(report for stage in plan.stages for report in _reports(stage)),
-        threshold=max(thresholds) if thresholds else None,
+        measurements=report.measurements,
+        threshold=report.threshold,
         intervals=Intervals(intervals(plan)) if half_widths is None else half_widths,
         repeated=repeated,
         exact=plan.exact,
@@ -298,131 +270,15 @@ def privacy_report(
     )
 
 
-def limit_reports(stage: NoisyStage) -> Iterator[LimitReport]:
-    for choice in stage.choices:
-        yield LimitReport(
-            of=choice.of if isinstance(choice.of, str) else stage.measurements[choice.of].name,
-            exactly=None if choice.chosen is None else limit_value(choice, choice.chosen, stage),
-            epsilon=float(choice.draw.epsilon),
-            stage=stage.number,
-        )
-
-
 def over_reports(stage: NoisyStage, released: Sequence[tuple[int, int]]) -> Iterator[OverLimitReport]:
     """released: how many units are not over each limit, and how many are."""
     for over, (below, above) in zip(stage.over, released, strict=True):
         yield OverLimitReport(
-            of=over.of if isinstance(over.of, str) else stage.measurements[over.of].name,
-            limit=float(_limit_of(over, stage)),
+            of=limited(over.of, stage),
+            limit=float(limit_of(over, stage)),
             units=max(0, above),
             among=max(0, above) + max(0, below),
             half_width=float(half_width(over.draw)),
             spread=over.norm == 2 and bool(stage.keys),
             stage=stage.number,
         )
-
-
-def over_name(over: OverLimit, stage: Stage) -> str:
-    """As a measurement: two numbers, how many units are over the limit and how many are not."""
-    whose = over.of if isinstance(over.of, str) else stage.measurements[over.of].name
-    return f"units over the limit on {whose}"
-
-
-def _limit_of(over: OverLimit, stage: NoisyStage) -> Fraction:
-    match over.of:
-        case "rows":
-            return Fraction(stage.limit.rows.most)
-        case "groups":
-            return Fraction(stage.limit.groups.most)
-        case j:
-            one = stage.measurements[j]
-            assert isinstance(one, RowTotal) and one.within is not None
-            return one.within * step_of(one.piece)
-
-
-def limit_value(choice: LimitChoice, most: int, stage: Stage) -> Fraction:
-    """A limit in rows, in groups, or in the units of the sum that it limits."""
-    if isinstance(choice.of, str):
-        return Fraction(most)
-    one = stage.measurements[choice.of]
-    assert isinstance(one, RowTotal)
-    return most * step_of(one.piece)
-
-
-def _reports(stage: NoisyStage) -> Iterator[MeasurementReport]:
-    for n, selection in enumerate(stage.selections, 1):
-        draw, unit = selection.draw, Fraction(1, 2**selection.bits)
-        name = KEYS if n == len(stage.selections) else f"{KEYS} (first round)"
-        yield _report(stage, name, draw, draw.reach * unit, draw.steps * unit, half_width(draw) * unit)
-    for over in stage.over:
-        draw, width = over.draw, Fraction(half_width(over.draw))
-        yield _report(stage, over_name(over, stage), draw, Fraction(1), draw.steps, width)
-    measured = measured_columns(stage)
-    for j, noised in enumerate(stage.noised):
-        one, draw = noised.measurement, noised.draw
-        unit = _unit(noised) * noised.pieces(draw)
-        reach, scale, width = draw.reach * unit, draw.steps * unit, half_width(draw) * unit
-        if noised.running is not None:
-            width = width_of_total(noised, LEVEL) * _unit(noised)
-        if isinstance(one, Choice | TopGroups):
-            scale, width = weighed_against(one, draw) * unit, rank_error(one, draw) * unit
-        elif isinstance(one, RowMoments) and draw.mechanism in ("laplace", "gaussian", "summed"):
-            shown = measured[one.first.id]
-            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
-            if noised.form == "centred":
-                unit = _unit(noised) * noised.draws[1].grid / FULL
-                reach, scale = noised.draws[1].reach * unit, noised.draws[1].steps * unit
-        elif noised.after is not None and isinstance(one, RowTotal):
-            shown = measured[one.answer.real.id]
-            width = noise_width(shown.answer, shown.draws, LEVEL, shown.ratio)
-        yield _report(
-            stage,
-            one.name,
-            draw,
-            reach,
-            scale,
-            width,
-            because=one.because,
-            position=j,
-            agreeing=noised.after is not None,
-        )
-
-
-def _report(
-    stage: NoisyStage,
-    name: str,
-    draw: Draw,
-    reach: Fraction,
-    scale: Fraction,
-    width: Fraction,
-    *,
-    because: str = "",
-    position: int | None = None,
-    agreeing: bool = False,
-) -> MeasurementReport:
-    return MeasurementReport(
-        name=name,
-        sensitivity=float(reach),
-        mechanism=draw.mechanism,
-        scale=float(scale),
-        half_width=float(width),
-        epsilon=float(draw.epsilon),
-        rows=stage.limit.rows.most,
-        groups=stage.limit.groups.most,
-        norm=draw.norm,
-        because=because,
-        stage=stage.number,
-        position=position,
-        agreeing=agreeing,
-    )
-
-
-def _unit(noised: Noised) -> Fraction:
-    """One full-weight piece in the user's units; of what is chosen one row. Three ends are about 2H times two."""
-    match noised.measurement:
-        case RowTotal() | UnitTotal() as one:
-            return step_of(one.piece)
-        case RowMoments() as one:
-            return one.axis.step / 2 / (2 * one.axis.half if len(noised.draws) == 3 and noised.form == "ends" else 1)
-        case _:
-            return Fraction(1)

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 
 from dpsql.plan.answers import answers
-from dpsql.plan.measurements import Histogram, axes, is_chosen, shares
+from dpsql.plan.measurements import Histogram, is_chosen, shares
 from dpsql.plan.questions import counts_rows, questions
-from dpsql.plan.stages import Draw, Key, LimitChoice, Noised, NoisyStage, ReleasePlan
-from dpsql.report.privacy import MeasurementReport, limit_reports, limit_value, privacy_report
+from dpsql.plan.slices import first_of, slice_of
+from dpsql.plan.stages import Draw, Noised, NoisyStage, ReleasePlan
+from dpsql.report.from_plan import limit_reports, plan_report
+from dpsql.report.plan_report import LimitReport, MeasurementReport, StageReport
 from dpsql.version import VERSION
 
 NEIGHBOURS = "one unit added or removed, with all its rows in every table"
@@ -20,7 +22,7 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
 
     version: of the data, as the owner states it.
     """
-    report = privacy_report(plan)
+    report = plan_report(plan)
     return {
         "dataset": plan.dataset,
         "version": version,
@@ -28,59 +30,46 @@ def release_record(plan: ReleasePlan, *, version: str | None) -> dict[str, objec
         "neighbours": NEIGHBOURS,
         "accounting": plan.accounting,
         "implementation": f"dpsql {VERSION}",
-        "measurements": [_measurement(m, plan.stages[m.stage]) for m in report.measurements],
-        "stages": [_stage(stage) for stage in plan.stages],
+        "measurements": [_measurement(m) for m in report.measurements],
+        "stages": [_stage(stage) for stage in report.stages],
         "threshold_units": report.threshold,
         "noise": [event for stage in plan.stages for event in _events(stage)],
     }
 
 
-def _measurement(m: MeasurementReport, stage: NoisyStage) -> dict[str, object]:
-    measured_axes = () if m.position is None else axes(stage.measurements[m.position])
-    axis = measured_axes[0] if measured_axes else None
-    running = None if m.position is None else stage.noised[m.position].running
+def _measurement(m: MeasurementReport) -> dict[str, object]:
+    low, high = (None, None) if m.bounds is None else m.bounds.interval.ends()
     return {
-        "name": m.name,
-        "mechanism": m.mechanism,
-        "sensitivity": m.sensitivity,
-        "norm": m.norm,
-        "scale": m.scale,
+        **m.common(),
         "half_width_95": m.half_width,
         "rows": m.rows,
         "groups": m.groups,
-        "lower": None if axis is None else float(axis.low * axis.step),
-        "upper": None if axis is None else float(axis.high * axis.step),
-        "bounds": m.because,
+        "lower": None if low is None else float(low),
+        "upper": None if high is None else float(high),
         "stage": m.stage,
-        "cumulative_along": [] if running is None else [stage.keys[i].field.name for i, _ in running.order],
     }
 
 
-def _stage(stage: NoisyStage) -> dict[str, object]:
-    selection = stage.selection
+def _stage(report: StageReport) -> dict[str, object]:
+    stage = report.stage
     return {
-        "tables": list(stage.tables),
-        "rows": stage.limit.rows.most,
-        "groups": stage.limit.groups.most,
-        "limits": dict(stage.limit.said),
-        "because": stage.limit.because,
-        "choices": [_choice(choice, stage) for choice in stage.choices],
-        "keys": [_key(key) for key in stage.keys],
-        "threshold_units": None if selection is None else float(selection.units),
-        "delta_keys": str(sum(each.delta for each in stage.selections)) if stage.selections else None,
+        **report.common(),
+        "choices": [_choice(limit) for limit in report.choices],
+        "threshold_units": report.threshold,
+        "delta_keys": str(report.delta_keys) if stage.selections else None,
         "min_units": stage.min_units,
         "nonnegative": [stage.measurements[one.position].name for one in stage.nonnegative],
     }
 
 
-def _choice(choice: LimitChoice, stage: NoisyStage) -> dict[str, object]:
+def _choice(limit: LimitReport) -> dict[str, object]:
     """A limit that is left to the data; which was chosen is with the released rows."""
     return {
-        "of": choice.of,
-        "smallest": float(limit_value(choice, choice.candidates[0], stage)),
-        "candidates": len(choice.candidates),
-        "epsilon": str(choice.draw.epsilon),
-        "as_in": choice.as_in,
+        "of": limit.of,
+        "smallest": limit.smallest,
+        "candidates": len(limit.choice.candidates),
+        "epsilon": str(limit.choice.draw.epsilon),
+        "as_in": limit.choice.as_in,
     }
 
 
@@ -120,12 +109,7 @@ def _counted(noised: Noised, question: str) -> dict[str, object] | None:
     """How many rows enter, as a combination of the totals, where they say it."""
     if not counts_rows(noised.measurement):
         return None
-    return {"question": question, "factors": [str(factor) for factor in answers(noised)[0].factors]}
-
-
-def _key(key: Key) -> dict[str, object]:
-    public = key.values is not None
-    return {"name": key.field.name, "public": public, "count": len(key.values or ()) or None, "because": key.because}
+    return {"question": question, "factors": [str(term.factor) for term in answers(noised)[0].terms]}
 
 
 def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
@@ -139,12 +123,12 @@ def _events(stage: NoisyStage) -> Iterator[dict[str, object]]:
         yield _event(over.draw, one_number=False)
     for noised in stage.noised:
         one, draw = noised.measurement, noised.draw
-        if draw.mechanism in ("none", "summed", "exact"):
-            continue
+        if draw.mechanism in ("none", "summed", "exact") or first_of(one, stage.measurements) is not one:
+            continue  # the first slice stands for the vector of all
         if is_chosen(one):
             yield {"mechanism": draw.mechanism, "epsilon": str(draw.epsilon), "choices": shares(one)}
             continue
-        alone = not stage.keys and not isinstance(one, Histogram)
+        alone = not stage.keys and not isinstance(one, Histogram) and slice_of(one) is None
         if draw.mechanism == "gaussian":  # one row is in one group
             in_one = alone or (stage.source.single and noised.running is None)
             yield from (_event(each, one_number=in_one) for each in noised.draws)

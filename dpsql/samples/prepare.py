@@ -16,7 +16,7 @@ def catalog_text(name: str) -> str:
         path = folder / f"{name}.yaml"
         if path.is_file():
             return path.read_text(encoding="utf-8")
-    raise InterfaceError(f"the sample catalog {name}.yaml is missing", fix="install dpsql again")
+    raise InterfaceError(f"the sample metadata {name}.yaml is missing", fix="install dpsql again")
 
 
 def prepare(name: str, folder: Path) -> Path:

@@ -14,9 +14,9 @@ from typing import Any
 from dpsql.accounting.loss import Cost, rho_of_pure
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
 from dpsql.errors import InternalError
+from dpsql.execution.choices_first import choose_bounds
 from dpsql.execution.planning import ladder_of
 from dpsql.plan.dialects.literals import identifier
-from dpsql.query import choose_bounds
 from dpsql.session import Session
 
 EDGES = (1, 2, 4, 8, 16, 32, 64)
@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What was found. key: what to write into the metadata, None where it is only to be known."""
+    """What was found. key: what to write into the metadata, None if it is only information."""
 
     table: str
     column: str | None
@@ -91,7 +91,7 @@ def shares(steps: tuple[Step, ...], epsilon: Fraction) -> tuple[Fraction, ...]:
 
 
 def check_budget(session: Session, epsilon: Fraction) -> None:
-    """Refused before anything is spent, where the budget does not allow all of it."""
+    """Refuses, before anything is spent, if the budget does not allow all of it."""
     if session.ledger is None:
         raise InternalError("advice is charged")
     refused = session.ledger.quote(Cost(epsilon=epsilon, rho=rho_of_pure(epsilon)), session.analyst)
@@ -117,11 +117,11 @@ def advice(session: Session, step: Step, epsilon: Fraction, ask: Any) -> Iterato
             )
             (rows,), _ = ask(f"HISTOGRAM(n, [{', '.join(map(str, EDGES))}]) FROM ({inner}) AS units", epsilon, "")
             told = ", ".join(f"{_up_to(edge)}: {max(0, count):,}" for edge, count in rows[0].items())
-            yield Advice(table.name, None, None, f"rows of a unit, and how many units have so many: {told}")
+            yield Advice(table.name, None, None, f"number of units by their rows: {told}")
         case "bounds":
             assert step.column is not None
             choice = ladder_of(session, (table.name, step.column), epsilon)
-            interval = choose_bounds(session, table.name, step.column, choice)
+            interval = choose_bounds(session, (table.name, step.column), choice)
             low, high = (_number(end) for end in interval.ends())
             yield Advice(table.name, step.column, f"lower: {low}, upper: {high}", "few units have values beyond")
         case _:

@@ -17,8 +17,8 @@ from dpsql.shell.stderr import Exit, hint, warn
 
 @click.command(context_settings=CONTEXT)
 @click.argument("metadata")
-@click.option("--epsilon", required=True, metavar="E", help="The most that it may cost in all.")
-@click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="Other data than the metadata's.")
+@click.option("--epsilon", required=True, metavar="E", help="The most that it may cost in total.")
+@click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="Use this data instead of the metadata's.")
 @click.option("--write", is_flag=True, help="Write the limits and bounds into the metadata.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, yes: bool) -> int:
@@ -34,7 +34,7 @@ def advise(metadata: str, epsilon: str, source: tuple[str, ...], write: bool, ye
     whole = Fraction(number_text(epsilon, "--epsilon"))
     todo = steps(load(metadata))
     if not todo:
-        print("nothing to find out: every limit and every bound is declared")
+        print("nothing to do: every limit and every bound is declared")
         return Exit.OK
     parts = shares(todo, whole)
     for step, part in zip(todo, parts, strict=True):
@@ -53,13 +53,13 @@ def _described(step: Any) -> str:
         case "spread":
             return f"{step.table}: how many rows units have"
         case "bounds":
-            return f"{step.table}.{step.column}: between what its values lie"
+            return f"{step.table}.{step.column}: which bounds its values have"
         case _:
-            return f"{step.table}: what is NULL, or does not convert"
+            return f"{step.table}: how many cells are NULL or do not convert"
 
 
 def _proposals(connection: Any, todo: Any, parts: Any, whole: Fraction) -> list[Any]:
-    """Each finding is told at once: it is paid for."""
+    """Each finding is printed at once, because it is already paid for."""
     from dpsql.shell.advice import advice, check_budget
     from dpsql.shell.spinner import spinner
 
@@ -100,13 +100,13 @@ def _write(metadata: str, proposals: list[Any], epsilon: Fraction) -> int:
     try:
         made = [change for change in changes if change not in left]
         if not says(before, load(file.name), made):
-            warn(f"{metadata} is written in a way that cannot be changed safely: write the lines above by hand")
+            warn(f"{metadata} cannot be changed safely: add the lines above by hand")
             return Exit.FAILED
         shutil.copymode(path, file.name)
         os.replace(file.name, path)
     finally:
         Path(file.name).unlink(missing_ok=True)
     for change in left:
-        warn(f"write by hand: {change.table}{'' if change.column is None else '.' + change.column}: {change.words}")
+        warn(f"add by hand: {change.table}{'' if change.column is None else '.' + change.column}: {change.words}")
     hint(f"written into {metadata}: {len(made)} line{'s' if len(made) != 1 else ''}")
     return Exit.OK

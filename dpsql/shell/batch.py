@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpsql.errors import Error, InterfaceError
 from dpsql.shell.prompt_commands import Edit, run_prompt_command
+from dpsql.shell.psql_commands import run_then
 from dpsql.shell.script import Item, items_of
 from dpsql.shell.shell import Shell
 from dpsql.shell.stderr import say
@@ -24,9 +25,9 @@ def run_text(shell: Shell, text: str, *, name: str = "") -> None:
     """All statements of a text, in order. name: of the file they are from, for messages; what it holds is not shown."""
     items = items_of(text)
     if not items:
-        say(f"{name or 'the input'} has no statement in it")
+        say(f"{name or 'the input'} contains no statement")
     if name and shell.depth >= DEEPEST:
-        raise InterfaceError(f"{DEEPEST} files read one another", code=622, fix="Look for one that reads itself.")
+        raise InterfaceError(f"{DEEPEST} files read each other", code=622, fix="Look for one that reads itself.")
     for item in items:
         try:
             run_item(shell, item, from_file=bool(name))
@@ -36,7 +37,9 @@ def run_text(shell: Shell, text: str, *, name: str = "") -> None:
             say(f"in {name}, in the statement of line {item.line}:")
             raise unquoted(error, name, item) from None
         except Edit:
-            raise InterfaceError("there is no prompt here to edit at", code=620, fix="Type \\e at a prompt.") from None
+            raise InterfaceError(
+                "there is no prompt to put the edited text at", code=620, fix="Type \\e at a prompt."
+            ) from None
         except KeyboardInterrupt:
             if name:
                 say(f"in {name}, in the statement of line {item.line}:")
@@ -44,12 +47,14 @@ def run_text(shell: Shell, text: str, *, name: str = "") -> None:
 
 
 def run_item(shell: Shell, item: Item, *, from_file: bool = False) -> None:
-    """from_file: the statement is not remembered, since what is remembered can be shown."""
+    """from_file: the statement is not remembered, since the user could then see it."""
     last, depth = shell.last_sql, shell.depth
     try:
         shell.depth += from_file
         if item.command:
             run_prompt_command(shell, item.text)
+        elif item.then:
+            run_then(shell, item.text, item.then)
         else:
             shell.run(item.text)
     finally:
@@ -63,7 +68,7 @@ UNQUOTED = (*range(300, 450), 500, 503, 504, 601, 602, 623, 624, 627)
 
 
 def unquoted(error: Error, name: str, item: Item) -> Error:
-    """The error without a word of the file: whoever may name a file here need not be able to read it."""
+    """The error without a word of the file: a user who may name a file need not have the right to read it."""
     if error.of_a_file:
         return error
     if error.number in UNQUOTED:
@@ -76,8 +81,8 @@ def unquoted(error: Error, name: str, item: Item) -> Error:
     made = type(error)(
         f"{title(error.code)}{place}",
         code=error.number,
-        why=f"What {name} holds is not shown here.",
-        fix=f"`dpsql help {error.code}` says more about such errors.",
+        why=f"The content of {name} is not shown here.",
+        fix=f"`dpsql help {error.code}` explains such errors.",
     )
     made.of_a_file = True
     return made

@@ -23,7 +23,7 @@ DECLARED = "declared"
     help="Compare with the source's columns: this one, or the metadata's own.",
 )
 def check(metadata: str, source: tuple[str, ...]) -> int:
-    """Check metadata: all problems at once, then what is allowed but probably a mistake.
+    """Check metadata and show all problems at once. It also warns of what is allowed but probably a mistake.
 
     With --source the columns of the data are compared too (names and types, never a value).
     """
@@ -60,7 +60,7 @@ def _compare(catalog: Any, source: tuple[str, ...]) -> int:
         example = columns[0]
         print(
             f"{table} is a CSV: its cells are text, and whether {', '.join(columns)} convert is not known. "
-            "A cell that does not convert is NULL without a warning (129,95 is no number without format: {decimal: ','}). "
+            "A cell that does not convert is NULL, without a warning (129,95 needs format: {decimal: ','}). "
             "To measure how many there are, at a cost: dpsql advise, or "
             f"SELECT COUNT(*), COUNT({identifier(example)}) FROM {identifier(table)}"
         )

@@ -14,10 +14,12 @@ COMMANDS: Mapping[str, str] = {
     "check": "check_command",
     "advise": "advise_command",
     "init": "init_command",
-    "budget": "ledger_commands",
+    "budget": "budget_commands",
     "releases": "ledger_commands",
     "ledger": "ledger_commands",
     "void": "ledger_commands",
+    "serve": "serve_command",
+    "user": "user_commands",
     "demo": "demo_command",
     "help": "help_command",
     "completion": "completion_command",
@@ -34,7 +36,7 @@ def not_metadata(word: str) -> str:
     from dpsql.shell.stderr import did_you_mean
 
     path = Path(word)
-    if path.exists() or path.suffix or len(path.parts) > 1:
+    if path.exists() or path.suffix or len(path.parts) > 1:  # an address of a server has several parts
         return ""
     files = [str(file) for folder in ("", "metadata") for file in sorted(Path(folder).glob("*.y*ml"))]
     near = next((f' Did you mean "{file}"?' for file in files if Path(file).stem == word), "")
@@ -75,7 +77,7 @@ class Root(DefaultGroup):
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage("dpsql", "[METADATA] [-c SQL | -f FILE]…", "Usage: ")
+        formatter.write_usage("dpsql", "[METADATA] [SQL | -c SQL | -f FILE]…", "Usage: ")
         formatter.write_usage("dpsql", "COMMAND …", "       ")
 
 

@@ -11,7 +11,7 @@ from dpsql.shell.stderr import Exit
 @click.command(context_settings=CONTEXT)
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> int:
-    """Completion for your shell.
+    """Print the completion script for your shell.
 
     \b
     bash:  eval "$(dpsql completion bash)"      in ~/.bashrc

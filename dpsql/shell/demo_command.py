@@ -26,7 +26,7 @@ TRY = {
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files, in this folder.")
 @options(RUNNING, SHOWING)
 def demo(sample: str, into: Path | None, **given: Any) -> int:
-    """A shell over made-up data: hospital, student, browser_logs or exam.
+    """Open a shell over made-up data. Choose hospital, student, browser_logs or exam.
 
     Without --into the data and its budget are gone when you leave.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dpsql.catalog.model import Caps, Catalog, ColumnSpec, TableSpec, fold
 from dpsql.errors import InterfaceError
 from dpsql.plan.dialects.literals import identifier
-from dpsql.report.explanation import bounds_text
+from dpsql.report.plan_report import bounds_text
 from dpsql.sql.bind.scope import unknown_table
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold
 from dpsql.domain.types import Kind
-from dpsql.engine.sources import Column, Files
-from dpsql.engine.vault import Vault
+from dpsql.engine.sources import UNREADABLE, Column, Files
 from dpsql.metadata.scaffold import catalog_type
-from dpsql.sources.table_sources import sources_of
+from dpsql.sources.private_data import open_sources
+from dpsql.sources.table_sources import engine_of_private, sources_of
 
 # What a source's type is read as without losing values, by what the metadata may call it.
 FITS = {
@@ -26,7 +26,7 @@ FITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """breaks: queries fail until it is mended."""
+    """breaks: queries fail until it is corrected."""
 
     text: str
     breaks: bool = False
@@ -34,17 +34,22 @@ class Difference:
 
 def drift(catalog: Catalog, source: object = None) -> list[Difference]:
     """All differences, table by table. SourceError where a source does not open."""
-    sources = sources_of(catalog, source)
-    with Vault.open(sources) as vault:
-        unnumbered = [table for table in catalog.tables if table.row_is_unit and not vault.has_row_numbers(table.name)]
-        units = [
-            Difference(text=f"{t.name}: each row is a unit, but the source is a view", breaks=True) for t in unnumbered
-        ]
-        return units + [
-            difference
-            for table in catalog.tables
-            for difference in _of_table(table, {fold(c.name): c for c in vault.columns(table.name)})
-        ]
+    sources, units, others = sources_of(catalog, source), list[Difference](), list[Difference]()
+    engine_of_private(catalog, sources)
+    places = {table: getattr(one, "address", None) for table, one in sources.items()}
+    for place in dict.fromkeys(places.values()):
+        inside = [table for table in catalog.tables if places[table.name] == place]
+        with open_sources({table.name: sources[table.name] for table in inside}) as vault:
+            for table in inside:
+                what = vault.unnumbered(table.name) if table.row_is_unit else None
+                if what is not None:
+                    text = f"{table.name}: each row is a unit, but the source is {what}"
+                    units.append(Difference(text=text, breaks=True))
+                computed = None if table.public else vault.computed(table.name)
+                if computed is not None:
+                    units.append(Difference(text=f"{table.name}: the source is {computed}", breaks=True))
+                others += _of_table(table, {fold(c.name): c for c in vault.columns(table.name)})
+    return units + others
 
 
 def not_known(catalog: Catalog, source: object = None) -> dict[str, list[str]]:
@@ -63,6 +68,9 @@ def _of_table(table: TableSpec, there: dict[str, Column]) -> Iterator[Difference
         column_there = there.get(fold(column.name))
         if column_there is None:
             yield Difference(text=f'{table.name}: the source has no column "{column.name}"', breaks=True)
+        elif column_there.type.startswith(UNREADABLE):
+            why = column_there.type.removeprefix(UNREADABLE)
+            yield Difference(text=f'{table.name}: "{column.name}" cannot be read: {why}', breaks=True)
         elif column_there.type.startswith("PARQUET "):
             what = column_there.type.removeprefix("PARQUET ").lower()
             text = f'{table.name}: "{column.name}" holds {what} in Parquet, which is refused; `dpsql help errors`, 307'

@@ -13,7 +13,7 @@ from dpsql.shell.stderr import Exit, coloured, is_terminal
 @click.command("help", context_settings=CONTEXT)
 @click.argument("topic", required=False)
 def help(topic: str | None) -> int:  # noqa: A001 - the command's name
-    """Read about a topic, an error code (DPSQL-103), a function or a command."""
+    """Read about a topic, an error code, a function or a command."""
     from dpsql.help.topics import overview, topic_text
 
     show(overview() if topic is None else topic_text(topic))

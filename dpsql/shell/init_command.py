@@ -4,46 +4,105 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from dpsql.metadata.clusters import is_cluster
 from dpsql.shell.commands import CONTEXT
 from dpsql.shell.stderr import Exit, say
+
+if TYPE_CHECKING:
+    from dpsql.metadata.scaffold import Described
 
 DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
 
 
 @click.command(context_settings=CONTEXT)
-@click.argument("source", type=click.Path(path_type=Path))
-@click.option("--table", metavar="NAME", help="The table of a .duckdb file, if it has several.")
-@click.option("--delimiter", metavar="CHAR", help="The character between the fields of a CSV, if it is no comma.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; never overwrites.")
-def init(source: Path, table: str | None, delimiter: str | None, output: Path | None) -> int:
-    """Begin metadata for a Parquet, CSV or .duckdb file, or a folder or glob of files of one table.
+@click.argument("source")
+@click.option("--table", metavar="NAME", help="One table of a .duckdb file or a database.")
+@click.option("--delimiter", metavar="CHAR", help="The character between the fields of a CSV, if it is not a comma.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this file; never overwrites."
+)
+def init(source: str, table: str | None, delimiter: str | None, output: Path | None) -> int:
+    """Start metadata for files or a database. A Parquet, CSV or .duckdb file (all its tables, with their declared keys), a
+    folder or glob of files of one table, postgresql://user@host/database, or sc://host of Spark.
 
-    Names and types of columns are read, no value: bounds, keys and limits taken from the data would give it away.
+    It reads names and types of columns, and no value: bounds, keys and limits from the data would reveal them.
     """
-    from dpsql.metadata.scaffold import scaffold
-
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    source = inside(source)
-    check_options(source, table, delimiter)
-    if source.suffix in DATABASE_ENDINGS and table is None:
-        table = only_table(source)
-    columns = columns_of(source, table, delimiter)
-    name = table.rpartition(".")[2] if table else name_of(source)
-    place = os.path.relpath(source, output.parent if output is not None else Path())
-    full = None if table is None else table if "." in table else f"main.{name}"
-    text = scaffold(name, columns, place, table=full, delimiter=delimiter)
+    if is_cluster(source):
+        columns, text = of_cluster(source, table, delimiter)
+    elif "://" in source:
+        columns, text = of_server(source, table, delimiter)
+    else:
+        columns, text = _of_files(inside(Path(source)), table, delimiter, output)
     if len(columns) == 1 and (other := next((sign for sign in ";|\t" if sign in columns[0][0]), None)):
         say(f"the only column has a {other!r} in its name: perhaps --delimiter {'tab' if other == chr(9) else other!r}")
     if output is None:
         print(text, end="")
     else:
         _create(output, text)
-        say(f"{output} is begun: fill in each TODO, then `dpsql check {output} --source`")
+        say(f"{output} is written: fill in each TODO, then run `dpsql check {output} --source`")
     return Exit.OK
+
+
+def _of_files(
+    source: Path, table: str | None, delimiter: str | None, output: Path | None
+) -> tuple[list[tuple[str, str]], str]:
+    from dpsql.metadata.scaffold import scaffold, scaffold_all
+
+    check_options(source, table, delimiter)
+    place = os.path.relpath(source, output.parent if output is not None else Path())
+    if source.suffix in DATABASE_ENDINGS and table is None:
+        tables = tables_of(source)
+        if len(tables) > 1:
+            return list(tables[0].columns), scaffold_all(name_of(source), tables, place)
+        table = tables[0].name
+    columns = columns_of(source, table, delimiter)
+    name = table.rpartition(".")[2] if table else name_of(source)
+    full = None if table is None else table if "." in table else f"main.{name}"
+    return columns, scaffold(name, columns, place, table=full, delimiter=delimiter)
+
+
+def of_server(source: str, table: str | None, delimiter: str | None) -> tuple[list[tuple[str, str]], str]:
+    """The columns of a database's table, and the metadata's beginning."""
+    from dpsql.errors import InterfaceError
+    from dpsql.metadata.scaffold import scaffold
+    from dpsql.sources.private_data import open_sources
+    from dpsql.sources.table_sources import server_of
+
+    if delimiter is not None:
+        raise InterfaceError("--delimiter is for CSV files", code=622, fix="Leave it out.")
+    if table is None:
+        from dpsql.engine.postgres.listing import server_tables
+
+        table = _the_one(server_tables(server_of(source, "t").address), "the database")
+    name = table.rpartition(".")[2]
+    with open_sources({name: server_of(source, table)}) as vault:
+        columns = [(column.name, column.type) for column in vault.columns(name)]
+    return columns, scaffold(name, columns, source, table=table if "." in table else f"public.{table}")
+
+
+def of_cluster(source: str, table: str | None, delimiter: str | None) -> tuple[list[tuple[str, str]], str]:
+    """The columns of a table on Spark, and the metadata's beginning."""
+    from dpsql.errors import InterfaceError
+    from dpsql.metadata.scaffold import scaffold
+    from dpsql.sources.private_data import open_sources
+    from dpsql.sources.spark_sources import cluster_of, table_at
+
+    if delimiter is not None:
+        raise InterfaceError("--delimiter is for CSV files", code=622, fix="Leave it out.")
+    if table is None:
+        from dpsql.engine.spark.listing import spark_tables
+
+        table = _the_one(spark_tables(cluster_of(source)), "Spark")
+    name = table.rpartition(".")[2]
+    with open_sources({name: table_at(source, table)}) as vault:
+        columns = [(column.name, column.type) for column in vault.columns(name)]
+    return columns, scaffold(name, columns, source, table=table, engine="spark")
 
 
 def check_options(source: Path, table: str | None, delimiter: str | None) -> None:
@@ -61,7 +120,7 @@ def check_options(source: Path, table: str | None, delimiter: str | None) -> Non
 def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[tuple[str, str]]:
     """(name, engine type) of each column."""
     from dpsql.engine import sources
-    from dpsql.engine.vault import Vault
+    from dpsql.sources.private_data import open_sources
 
     declared: sources.Source
     if source.suffix in DATABASE_ENDINGS and table is not None:
@@ -73,7 +132,7 @@ def columns_of(source: Path, table: str | None, delimiter: str | None) -> list[t
     else:
         declared = sources.Files(paths=(source,), kind="parquet")
     name = name_of(source)
-    with Vault.open({name: declared}) as vault:
+    with open_sources({name: declared}) as vault:
         return [(column.name, column.type) for column in vault.columns(name)]
 
 
@@ -90,12 +149,31 @@ def name_of(source: Path) -> str:
     return (path.parent.name if set(path.name) & set("*?[") else path.stem) or "t"
 
 
-def only_table(source: Path) -> str:
-    """The table of a .duckdb file that has one."""
-    from dpsql.engine.database_tables import database_tables
+def tables_of(source: Path) -> list[Described]:
+    """All tables of a .duckdb file, with their declared keys."""
+    from dpsql.engine.database_tables import Keys, database_keys, database_tables
+    from dpsql.errors import InterfaceError
+    from dpsql.metadata.scaffold import Described
+
+    names, keys = database_tables(source), database_keys(source)
+    if not names:
+        raise InterfaceError(f"{source} has no tables", code=622, fix="Name another file.")
+    shorts = [name.rpartition(".")[2].lower() for name in names]
+    if len(set(shorts)) < len(shorts):
+        _the_one(names, str(source))  # two schemas have a table of one name: the owner chooses
+    described = []
+    for name in names:
+        declared = keys.get(name, Keys())
+        columns = columns_of(source, name, None)
+        described.append(
+            Described(name=name, columns=columns, primary=declared.primary, references=declared.references)
+        )
+    return described
+
+
+def _the_one(tables: list[str], source: str) -> str:
     from dpsql.errors import InterfaceError
 
-    tables = database_tables(source)
     if len(tables) != 1:
         there = f"There are {', '.join(tables[:20])}." if tables else ""
         raise InterfaceError(
@@ -113,6 +191,6 @@ def _create(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InterfaceError(f"{path} exists already", code=622, fix="Name another file, or remove it.") from None
+        raise InterfaceError(f"{path} already exists", code=622, fix="Name another file, or remove it.") from None
     except OSError as error:
         raise InterfaceError(f"{path} cannot be written: {error.strerror}", code=622, fix="Check the folder.") from None

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _signals():
             return _run(given)
-    except BrokenPipeError:  # `dpsql … | head`: whoever read has seen enough
+    except BrokenPipeError:  # `dpsql … | head`: the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -35,7 +35,7 @@ def _signals() -> Iterator[None]:
 
     def leave(number: int, frame: object) -> None:
         for one in before:
-            signal.signal(one, signal.SIG_IGN)  # whoever cleans up is not to be interrupted at it
+            signal.signal(one, signal.SIG_IGN)  # the clean-up must not be interrupted
         raise SystemExit(128 + number)
 
     for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # Windows has no SIGHUP; a process started by nohup ignores it

@@ -1,7 +1,8 @@
-"""From a command's words to a connection, a catalog, a ledger."""
+"""From a command's arguments to a connection, a catalog, a ledger."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +20,11 @@ SQLITE = b"SQLite format 3\x00"
 def connection_of(metadata: str, given: Mapping[str, Any]) -> Iterator[Any]:
     """A connection as the options of a command ask for it, closed at the end."""
     import dpsql
+    from dpsql.dbapi.channel import is_address
 
-    check_path(metadata)
+    at_server = is_address(metadata)
+    if not at_server:
+        check_path(metadata)
     sources = source_of(given.get("source") or ())
     connection = dpsql.connect(
         metadata,
@@ -34,6 +38,7 @@ def connection_of(metadata: str, given: Mapping[str, Any]) -> Iterator[Any]:
         restricted=bool(given.get("restricted")),
         memory_limit=given.get("memory_limit"),
         threads=given.get("threads"),
+        token=token_of_terminal() if at_server else None,
     )
     try:
         for _, notice in connection.messages:
@@ -43,6 +48,13 @@ def connection_of(metadata: str, given: Mapping[str, Any]) -> Iterator[Any]:
         yield connection
     finally:
         connection.close()
+
+
+def token_of_terminal() -> str:
+    """The token of a server: from the environment or typed, never from the command line, which others can see."""
+    import click
+
+    return os.environ.get("DPSQL_TOKEN") or click.prompt("Token", hide_input=True, err=True)
 
 
 def number_text(text: str, option: str) -> str:
@@ -58,23 +70,24 @@ def budget_of(text: str | None) -> float | None:
 
 
 def source_of(words: Sequence[str]) -> object:
-    """None, one path, or {table: path}."""
-    if not words:
-        return None
-    if len(words) == 1 and "=" not in words[0]:
-        return words[0]
+    """None, one path or address, or {table: path or address}."""
     pairs = [word.partition("=") for word in words]
-    wrong = next((word for word, (_, equals, _) in zip(words, pairs, strict=True) if not equals), None)
-    if wrong is not None:
-        raise InterfaceError(f"--source {wrong} does not say which table", fix="Write --source TABLE=PATH for each.")
-    return {table: path for table, _, path in pairs}
+    named = [bool(equals) and "://" not in table for table, equals, _ in pairs]  # an address has = itself
+    if len(words) == 1 and not named[0]:
+        return words[0]
+    if not all(named):
+        which = words[named.index(False)].partition("://")
+        raise InterfaceError(
+            f"--source {which[0]}{which[1]} does not say which table", fix="Write --source TABLE=PATH for each."
+        )
+    return {table: path for table, _, path in pairs} or None
 
 
 def check_path(metadata: str) -> None:
     """CatalogError for a path that is no file, with a file of nearly that name; and for data in the metadata's place."""
     path = Path(metadata)
     if path.is_file() and path.suffix.lower() in DATA_ENDINGS:
-        begun = f"Begin its metadata with `dpsql init {metadata} -o {path.stem}.yaml`, then open that."
+        begun = f"Start its metadata with `dpsql init {metadata} -o {path.stem}.yaml`, then open that file."
         raise CatalogError([Problem(metadata, "this is data, not metadata", begun)])
     if path.is_file():
         return

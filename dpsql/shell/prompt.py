@@ -22,7 +22,7 @@ ReadLine = Callable[[str, str], str]
 
 
 def loop(shell: Shell, read_line: ReadLine) -> None:
-    """Read and run until the user leaves. Errors are said, and the prompt comes back."""
+    """Read and run until the user leaves. Errors are printed, and the prompt comes back."""
     begun = ""
     shell.results.apart = False
     while True:
@@ -116,7 +116,7 @@ def _bindings() -> Any:
         elif complete(buffer.text) or not buffer.text.strip():
             buffer.validate_and_handle()
         elif buffer.document.current_line.strip().rstrip(";").lower() in LEAVE:
-            event.app.exit(exception=EOFError)  # whoever wants to leave need not finish a statement first
+            event.app.exit(exception=EOFError)  # a user who wants to leave need not finish a statement first
         else:
             buffer.newline(copy_margin=False)
 

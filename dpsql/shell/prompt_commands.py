@@ -6,38 +6,29 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from dpsql.errors import InterfaceError
 from dpsql.shell import describe
 from dpsql.shell.output import BY_NAME, mode_named
+from dpsql.shell.prompt_command import PromptCommand, switch, unquoted
+from dpsql.shell.psql_commands import PSQL_COMMANDS
 from dpsql.shell.shell import Shell
 from dpsql.shell.stderr import did_you_mean, say
 from dpsql.sources.file_access import restricted_error
 
 
 class Quit(Exception):
-    """The user has had enough."""
+    """The user leaves the shell."""
 
 
 class Edit(Exception):
-    """This text is to stand at the next prompt."""
+    """The next prompt shall show this text, for the user to change."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptCommand:
-    """names: all spellings, the best known first. takes: what follows, for the help."""
-
-    names: tuple[str, ...]
-    doc: str
-    run: Callable[[Shell, str], None]
-    takes: str = ""
 
 
 def run_prompt_command(shell: Shell, line: str) -> None:
@@ -55,7 +46,7 @@ def run_prompt_command(shell: Shell, line: str) -> None:
 
 
 def _begun(name: str) -> PromptCommand | None:
-    """.q is .quit, as in sqlite3 and duckdb: a beginning that only one command has."""
+    """.q is .quit, as in sqlite3 and duckdb: a prefix that only one command has."""
     commands = [command for command in PROMPT_COMMANDS if any(spelling.startswith(name) for spelling in command.names)]
     return commands[0] if name.startswith(".") and len(name) > 1 and len(commands) == 1 else None
 
@@ -100,55 +91,55 @@ def _mode(shell: Shell, argument: str) -> None:
     if argument:
         shell.results.mode = mode_named(argument)
     else:
-        say(f"mode {shell.results.chosen.name}; there are {', '.join(BY_NAME)}")
+        say(f"the mode is {shell.results.chosen.name}; the modes are {', '.join(BY_NAME)}")
 
 
 def _expanded(shell: Shell, argument: str) -> None:
-    on = _switch(argument, shell.results.mode is BY_NAME["line"])
-    shell.results.mode = BY_NAME["line"] if on else None
-    say(f"one value a line is {'on' if on else 'off'}")
+    results = shell.results
+    if argument.lower() == "auto":
+        results.expanded = "auto"
+        say("one value per line where a row is wider than the terminal")
+        return
+    on = switch(argument, results.expanded == "on")
+    results.expanded = "on" if on else "off"
+    say(f"one value per line is {'on' if on else 'off'}")
 
 
 def _timing(shell: Shell, argument: str) -> None:
-    shell.timing = _switch(argument, shell.timing)
+    shell.timing = switch(argument, shell.timing)
     say(f"timing is {'on' if shell.timing else 'off'}")
 
 
-def _switch(argument: str, now: bool) -> bool:
-    if not argument:
-        return not now
-    if argument.lower() not in ("on", "off"):
-        raise InterfaceError(f'"{argument[:40]}" is neither on nor off', code=620, fix="Write on, off, or nothing.")
-    return argument.lower() == "on"
-
-
 def _output(shell: Shell, argument: str) -> None:
-    shell.results.to(expanded(argument) if argument and argument != "stdout" else None)
+    if argument.startswith("|"):
+        shell.results.to_program(argument[1:].strip())
+    else:
+        shell.results.to(expanded(argument) if argument and argument != "stdout" else None)
     say("results go to " + (str(shell.results.path) if shell.results.path else "the terminal"))
 
 
 def expanded(argument: str) -> Path:
     """A path as it is typed: in quotes or not, ~ for one's own folder."""
     try:
-        return Path(_unquoted(argument)).expanduser()
-    except RuntimeError:  # of a user that there is not
-        raise InterfaceError(f"{argument[:40]!r} is nobody's folder", code=622, fix="Name a file.") from None
+        return Path(unquoted(argument)).expanduser()
+    except RuntimeError:  # there is no such user
+        raise InterfaceError(f"{argument[:40]!r} is the home folder of no user", code=622, fix="Name a file.") from None
 
 
 def _read(shell: Shell, argument: str) -> None:
     from dpsql.shell.batch import read_file, run_text
 
     if not argument:
-        raise InterfaceError("which file?", code=620, fix="Write .read FILE.")
+        raise InterfaceError("no file is given", code=620, fix="Write .read FILE.")
     path = expanded(argument)
     run_text(shell, read_file(path, restricted=shell.restricted), name=str(path))
 
 
 def _edit(shell: Shell, argument: str) -> None:
     if shell.restricted:
-        raise restricted_error("no editor is started here")
+        raise restricted_error("a restricted shell starts no editor")
     if shell.depth:
-        raise InterfaceError("a file starts no editor", code=620, fix="Type \\e at a prompt.")
+        raise InterfaceError("a script cannot start the editor", code=620, fix="Type \\e at a prompt.")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         path = Path(folder) / "query.sql"
@@ -173,44 +164,57 @@ def _quit(shell: Shell, argument: str) -> None:
     raise Quit
 
 
-def _unquoted(argument: str) -> str:
-    return argument[1:-1] if len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "'\"" else argument
-
-
 PROMPT_COMMANDS: tuple[PromptCommand, ...] = (
-    PromptCommand(names=(".tables", "\\dt"), doc="the tables of the metadata, and your own", run=_tables),
-    PromptCommand(names=("\\d",), takes="[TABLE]", doc="a table's columns, with bounds and keys", run=_describe),
+    PromptCommand(names=(".tables", "\\dt", "\\dt+"), doc="list the tables of the metadata and your own", run=_tables),
     PromptCommand(
-        names=(".schema",), takes="[TABLE]", doc="the tables as SQL, with what the metadata declares", run=_schema
+        names=("\\d", "\\d+", ".describe"),
+        takes="[TABLE]",
+        doc="show a table's columns, with bounds and keys",
+        run=_describe,
     ),
-    PromptCommand(names=(".functions", "\\df"), takes="[WORD]", doc="functions and aggregates", run=_functions),
-    PromptCommand(names=(".budget", "\\b"), doc="what is spent and what is left", run=_budget),
     PromptCommand(
-        names=(".explain", "\\explain"), takes="[SQL]", doc="what a query would cost and do; free", run=_explain
+        names=(".schema",), takes="[TABLE]", doc="show the tables as SQL, with what the metadata declares", run=_schema
     ),
-    PromptCommand(names=(".privacy", "\\p"), doc="the privacy report of the last result", run=_privacy),
-    PromptCommand(names=(".mode", "\\m"), takes="[MODE]", doc=f"how results look: {', '.join(BY_NAME)}", run=_mode),
-    PromptCommand(names=("\\x", ".expanded"), takes="[on|off]", doc="one value a line", run=_expanded),
+    PromptCommand(names=(".functions", "\\df"), takes="[WORD]", doc="list functions and aggregates", run=_functions),
+    PromptCommand(names=(".budget", "\\b"), doc="show what is spent and what is left", run=_budget),
     PromptCommand(
-        names=(".output", "\\o"), takes="[FILE]", doc="results into a file; without one, back here", run=_output
+        names=(".explain", "\\explain"), takes="[SQL]", doc="show what a query would do and cost; free", run=_explain
+    ),
+    PromptCommand(names=(".privacy", "\\p"), doc="show the privacy report of the last result", run=_privacy),
+    PromptCommand(
+        names=(".mode", "\\m"), takes="[MODE]", doc=f"set the form of results: {', '.join(BY_NAME)}", run=_mode
+    ),
+    PromptCommand(names=("\\x", ".expanded"), takes="[on|off|auto]", doc="show one value per line", run=_expanded),
+    PromptCommand(
+        names=(".output", "\\o"),
+        takes="[FILE]",
+        doc="write results to a file, or into a program (|less); without FILE, to the terminal",
+        run=_output,
     ),
     PromptCommand(names=(".read", "\\i"), takes="FILE", doc="run the statements of a file", run=_read),
     PromptCommand(
-        names=("\\e", ".edit"), takes="[SQL]", doc="the last statement in your editor, then at the prompt", run=_edit
+        names=("\\e", ".edit"),
+        takes="[SQL]",
+        doc="edit the last statement in your editor, then at the prompt",
+        run=_edit,
     ),
     PromptCommand(
         names=("\\timing", ".timer"), takes="[on|off]", doc="print how long each statement took", run=_timing
     ),
     PromptCommand(
-        names=(".help", "\\?", "\\h", "help"), takes="[TOPIC]", doc="this list, or a topic of `dpsql help`", run=_help
+        names=(".help", "\\?", "\\h", "help"),
+        takes="[TOPIC]",
+        doc="show this list, or a topic of `dpsql help`",
+        run=_help,
     ),
+    *PSQL_COMMANDS,
     PromptCommand(names=(".quit", "\\q", ".exit", "exit", "quit"), doc="leave (also Ctrl-D)", run=_quit),
 )
 BY_SPELLING: Mapping[str, PromptCommand] = {name: command for command in PROMPT_COMMANDS for name in command.names}
 
 
 def overview() -> str:
-    """What .help says."""
+    """The text of .help."""
     heads = [" ".join(filter(None, (", ".join(command.names), command.takes))) for command in PROMPT_COMMANDS]
     width = max(map(len, heads))
     lines = [f"  {head.ljust(width)}  {command.doc}" for head, command in zip(heads, PROMPT_COMMANDS, strict=True)]

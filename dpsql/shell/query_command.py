@@ -21,11 +21,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 MODE_NAMES = ("table", "line", "csv", "json", "jsonl", "markdown", "html", "parquet", "plot")
 
 CONNECTING = (
-    click.option("--metadata", "metadata_option", metavar="FILE", help="The metadata, if it is not the first word."),
+    click.option(
+        "--metadata", "metadata_option", metavar="FILE", help="The metadata, if it is not the first argument."
+    ),
     click.option("--source", multiple=True, metavar="[TABLE=]PATH", help="The data, if the metadata does not name it."),
     click.option("--analyst", metavar="NAME", help="The analyst's name, if the metadata lists analysts."),
-    click.option("--epsilon", metavar="NUMBER", help="ε of each query that does not set it."),
-    click.option("--delta", metavar="NUMBER", help="δ of each query that does not set it."),
+    click.option("--epsilon", metavar="NUMBER", help="ε of each query that sets none."),
+    click.option("--delta", metavar="NUMBER", help="δ of each query that sets none."),
     click.option("--budget", metavar="NUMBER", help="The total ε, for metadata that has no budget (SmartNoise's)."),
     click.option("--ledger", metavar="FILE", hidden=True, help="The ledger; the metadata decides where it is."),
     click.option("--temp-folder", metavar="FOLDER", help="The folder for rows that do not fit into memory."),
@@ -35,17 +37,20 @@ CONNECTING = (
 )
 SHOWING = (
     click.option(
-        "-m", "--mode", type=click.Choice(MODE_NAMES), help="How results look; table on a terminal, else csv."
+        "-m", "--mode", type=click.Choice(MODE_NAMES), help="Output form: table on a terminal, otherwise csv."
     ),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results into a file."),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write results to a file."),
     click.option("-q", "--quiet", is_flag=True, help="Do not print what results cost."),
 )
 RUNNING = (
     click.option("-c", "--command", multiple=True, metavar="SQL", help="Run these statements; may be repeated."),
     click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a file's statements; - is stdin."),
+    click.option(
+        "-v", "--set", "--variable", "variables", multiple=True, metavar="NAME=VALUE", help="A variable: :NAME in SQL."
+    ),
     click.option("--dry-run", is_flag=True, help="Explain each query instead of running it; nothing is charged."),
     click.option("--confirm-above", metavar="EPSILON", help="Ask before a query that costs more than this."),
-    click.option("--yes", is_flag=True, help="Answer yes to what --confirm-above asks."),
+    click.option("--yes", is_flag=True, help="Answer yes when --confirm-above asks."),
     click.option("--timing", is_flag=True, help="Print how long each statement took."),
     click.option("--print-head", is_flag=True, help="Print the ledger's head at the end, to keep it elsewhere."),
 )
@@ -64,19 +69,24 @@ def options(*groups: tuple[Any, ...]) -> Callable[[F], F]:
 
 @click.command(context_settings=CONTEXT)
 @click.argument("metadata", required=False)
+@click.argument("sql", required=False)
 @options(RUNNING, SHOWING, CONNECTING)
-def query(metadata: str | None, **given: Any) -> int:
-    """Run queries at a prompt, or from -c, -f or standard input. You can leave out `query`.
+def query(metadata: str | None, sql: str | None, **given: Any) -> int:
+    """Run queries at a prompt, or from SQL, -c, -f or standard input. You can leave out `query`.
 
-    METADATA is the YAML file that describes the tables. stdout is data; everything else is on stderr.
+    METADATA is the YAML file that describes the tables. Data goes to stdout, everything else to stderr.
     """
     from dpsql.shell.opening import connection_of
 
     path = given["metadata_option"] or metadata
     if given["metadata_option"] and metadata:
-        return usage(f"{metadata!r} is one word too many: --metadata names the file already")
+        if sql is not None or Path(metadata).exists():
+            return usage(f"{metadata!r} is one argument too many: --metadata already names the file")
+        sql = metadata
+    if sql is not None:
+        given["command"] = (*given["command"], sql)
     if path is None:
-        return usage("which metadata? Name its YAML file, or try `dpsql demo`")
+        return usage("no metadata is given: name its YAML file, or try `dpsql demo`")
     with connection_of(path, given) as connection:
         return converse(connection, given)
 
@@ -87,9 +97,11 @@ def converse(connection: Any, given: dict[str, Any]) -> int:
     from dpsql.shell.prompt import ask_on_terminal, loop, terminal_reader, welcome
     from dpsql.shell.results import Results
     from dpsql.shell.shell import Shell
+    from dpsql.shell.variables import pairs
 
     shell = Shell(
         connection=connection,
+        variables=pairs(given.get("variables") or ()),
         results=Results(mode=BY_NAME.get(given["mode"] or ""), path=given["output"], restricted=connection.restricted),
         quiet=given["quiet"],
         timing=given["timing"],
@@ -131,7 +143,7 @@ def _script(shell: Any, given: dict[str, Any]) -> None:
 
 @contextmanager
 def _staying(restricted: bool) -> Iterator[None]:
-    """Ctrl-Z does not leave a restricted shell for the one that started it."""
+    """Ctrl-Z must not lead from a restricted shell to the shell that started it."""
     if not restricted or not hasattr(signal, "SIGTSTP") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -143,7 +155,7 @@ def _staying(restricted: bool) -> Iterator[None]:
 
 
 def _named(file: str) -> str:
-    """What stdin brings was typed by whoever sees the messages."""
+    """Whoever sees the messages has typed what comes from stdin, so it may be quoted."""
     return "" if file == "-" else file
 
 
@@ -153,7 +165,7 @@ def _named(file: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
 @options(CONNECTING)
 def explain(metadata: str, sql: str, as_json: bool, **given: Any) -> int:
-    """What a query would cost and how noisy its answer would be. Free, and nothing private is read."""
+    """Show what a query would cost and how noisy it would be. Free; nothing private is read."""
     from dpsql.shell.opening import connection_of
 
     with connection_of(metadata, given) as connection:

@@ -8,18 +8,42 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, Literal, TextIO, cast
 
+from dpsql.dbapi.display import without_midnights
 from dpsql.errors import InterfaceError
 from dpsql.report.privacy import NO_INTERVALS, Privacy
 from dpsql.shell.output import BY_NAME, Mode, Page, mode_of_file
-from dpsql.shell.output.mode import Row
+from dpsql.shell.output.mode import NullText, Row, shown
+from dpsql.shell.pipes import Pipe
 from dpsql.shell.stderr import coloured, is_terminal
 from dpsql.sources.file_access import NewFile
 
+Expanded = Literal["on", "off", "auto"]
+FOREIGN = (".xlsx", ".xls", ".ods", ".feather", ".arrow", ".orc", ".avro", ".xml", ".pdf", ".db", ".duckdb", ".sqlite")
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file whose name promises a form that nobody writes here: it would be CSV."""
+    if path.suffix.lower() in FOREIGN:
+        raise InterfaceError(
+            f"no mode writes {path.suffix} files",
+            code=621,
+            fix="Name it .csv, .json, .parquet or .html, or choose a mode: .mode csv, -m csv.",
+        )
+
+
+def too_wide(page: Page) -> bool:
+    """Whether a table would not fit into the terminal's lines."""
+    columns = (
+        zip(*([shown(v) for v in row] for row in page.rows), strict=True) if page.rows else ((),) * len(page.names)
+    )
+    widest = [max(map(len, (shown(name), *values))) for name, values in zip(page.names, columns, strict=True)]
+    return sum(widest) + 3 * len(widest) + 1 > (page.width or 0)
+
 
 class Results:
-    """mode: None says table on a terminal, the file's own by its ending, and CSV otherwise.
+    """mode: None means table on a terminal, the file's own by its ending, and CSV otherwise.
 
     apart: a blank line between two results for people; not at a prompt, which keeps them apart by itself.
     """
@@ -27,20 +51,52 @@ class Results:
     def __init__(self, *, mode: Mode | None = None, path: Path | None = None, restricted: bool = False) -> None:
         """restricted: no files."""
         self.mode = mode
+        self.expanded: Expanded = "off"
+        self.null: str | None = None  # what stands for NULL, where it is not what the mode has
+        self.headers = True
         self._restricted = restricted
-        self._file: NewFile | None = None
+        self._file: NewFile | Pipe | None = None
         self.apart = True
         self._written = 0
         self.to(path)
 
     def to(self, path: Path | None) -> None:
-        """From now on into this file, begun anew with the first result; None: to standard output."""
-        new = None if path is None else NewFile(path, restricted=self._restricted)
+        """From now on into this file, overwritten with the first result; None: to standard output."""
+        if path is not None and self.mode is None:
+            check_ending(path)
+        self._go(None if path is None else NewFile(path, restricted=self._restricted))
+
+    def to_program(self, command: str) -> None:
+        """From now on into another program."""
+        self._go(Pipe(command, restricted=self._restricted))
+
+    def _go(self, new: NewFile | Pipe | None) -> None:
         self.close()
         self._file, self._written = new, 0
 
+    @contextmanager
+    def for_once(self, *, expanded: Expanded) -> Iterator[None]:
+        """One result in another form."""
+        before, self.expanded = self.expanded, expanded
+        try:
+            yield
+        finally:
+            self.expanded = before
+
+    @contextmanager
+    def elsewhere(self, where: Path | str) -> Iterator[None]:
+        """One result into a file, or (a str) into a program."""
+        before = self._file, self._written
+        self._file = None
+        try:
+            self.to(where) if isinstance(where, Path) else self.to_program(where)
+            yield
+        finally:
+            self.close()
+            self._file, self._written = before
+
     def close(self) -> None:
-        """What was written stays; a file that nothing was written to is not begun."""
+        """What was written stays; a file is not created if nothing was written."""
         if self._file is not None:
             self._file.close()
         self._file = None
@@ -51,15 +107,19 @@ class Results:
 
     @property
     def chosen(self) -> Mode:
+        if self.expanded == "on":
+            return BY_NAME["line"]
         if self.mode is not None:
             return self.mode
+        if isinstance(self._file, Pipe):
+            return BY_NAME["table" if is_terminal(sys.stdout) else "csv"]
         if self.path is not None:
             return mode_of_file(self.path) or BY_NAME["csv"]
         return BY_NAME["table" if is_terminal(sys.stdout) else "csv"]
 
     @property
     def _in_passing(self) -> bool:
-        """Nobody said how or whereto."""
+        """Neither mode nor file was given."""
         return self.mode is None and self.path is None
 
     def check(self) -> None:
@@ -78,6 +138,9 @@ class Results:
 
     def write(self, page: Page) -> None:
         mode = self.chosen
+        page = self._prepared(page, mode)
+        if self.expanded == "auto" and mode.name == "table" and page.width is not None and too_wide(page):
+            mode = BY_NAME["line"]
         if mode.write_bytes is not None:
             with self._bytes() as out_bytes:
                 mode.write_bytes(page, out_bytes)
@@ -90,6 +153,14 @@ class Results:
                 else:
                     mode.write(page, out)
         self._written += 1
+
+    def _prepared(self, page: Page, mode: Mode) -> Page:
+        """As was asked for, and as people read it."""
+        rows = without_midnights(page.rows) if mode.for_people else page.rows
+        if self.null is not None and mode.name not in ("json", "jsonl", "parquet"):
+            null = NullText(self.null)
+            rows = [[null if value is None else value for value in row] for row in rows]
+        return replace(page, rows=rows, released=page.rows, headers=self.headers)
 
     def line(self, text: str) -> None:
         """A line of text in place of a result, such as what \\d shows."""

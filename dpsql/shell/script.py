@@ -8,19 +8,23 @@ from dataclasses import dataclass
 # What may stand before a statement, and the shortest stretches of a statement in which ; means nothing.
 _BLANK = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)+", re.DOTALL)
 _PIECE = re.compile(
-    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|[^'\";/-]+|[/-]", re.DOTALL
+    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|[^'\";/\\-]+|[/\\-]", re.DOTALL
 )
+# What may end a statement in place of the semicolon, and says what becomes of its result.
+_THEN = re.compile(r"\\(?:gx|g|watch)\b[^\n;]*")
 # A line of the shell's own: \d, .mode, and the words that need no sign where they are the whole line.
 _PROMPT_COMMAND = re.compile(r"\\[^\s]|\.[A-Za-z?]|(?:exit|quit|help)[ \t\r;]*(?:\n|\Z)|help [^\n]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One statement without its semicolon, or one line of the shell's own (`\\d`, `.mode csv`). line: where it starts."""
+    """One statement without its semicolon, or one line of the shell's own (`\\d`, `.mode csv`). line: where it starts.
+    then: what ends a statement in place of the semicolon (`\\gx`)."""
 
     text: str
     line: int
     command: bool = False
+    then: str = ""
 
 
 def split(text: str) -> tuple[list[Item], str]:
@@ -40,7 +44,9 @@ def split(text: str) -> tuple[list[Item], str]:
             end = _end(text, start)
             if end >= len(text):
                 return items, text[start:]
-            items.append(Item(text=text[start:end].rstrip(), line=line))
+            then = _THEN.match(text, end)
+            items.append(Item(text=text[start:end].rstrip(), line=line, then="" if then is None else then[0].strip()))
+            end = end if then is None else then.end() - 1
         start = end + 1
 
 
@@ -63,8 +69,8 @@ def _skip(text: str, start: int) -> int:
 
 
 def _end(text: str, start: int) -> int:
-    """The place of the semicolon that ends the statement, or the end of the text."""
-    while start < len(text) and text[start] != ";":
+    """The place of the semicolon (or of what stands in its place) that ends the statement, or the end of the text."""
+    while start < len(text) and text[start] != ";" and not _THEN.match(text, start):
         match = _PIECE.match(text, start)
         start = len(text) if match is None else match.end()
     return start

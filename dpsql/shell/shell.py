@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
-from dpsql.execution.planning import read
 from dpsql.report.privacy import CostReport, Privacy
 from dpsql.shell import summary
 from dpsql.shell.output import Page
 from dpsql.shell.results import Results
 from dpsql.shell.spinner import spinner
 from dpsql.shell.stderr import hint, say
+from dpsql.shell.variables import replaced
 
 HAVE_A_QUERY = ("query", "create_table_as", "insert")
-FREE = ("explain", "show_budget", "show_tables", "describe", "set")
+FREE = ("explain", "show_budget", "show_tables", "show_settings", "describe", "set", "reset")
 NO_COST = CostReport(epsilon=0.0, delta=0.0)
-OURS = ("show_tables", "show_budget", "describe")  # where nothing is said, nothing needs to be shown
-TOLD_APART = 10_000  # of so many rows it is said in how many a column is mostly noise
+OURS = ("show_tables", "show_budget", "show_settings", "describe")  # NULLs are shown as nothing there
+TOLD_APART = 10_000  # with at most so many rows, the shell says in how many of them a column is mostly noise
 
 Ask = Callable[[str], bool]
 
@@ -30,7 +30,7 @@ Ask = Callable[[str], bool]
 @dataclass(slots=True, kw_only=True)
 class Shell:
     """ask: how to get a yes before a large charge; None where nobody can be asked. quiet: say nothing about results.
-    dry_run: queries are explained, not run. depth: of files that read files."""
+    dry_run: queries are explained, not run. depth: of files that read files. variables: psql's, for :name."""
 
     connection: Connection[Any]
     results: Results
@@ -42,12 +42,14 @@ class Shell:
     last_privacy: Privacy | None = None
     would_cost: CostReport = NO_COST
     depth: int = 0
+    variables: dict[str, str] = field(default_factory=dict)
 
     def run(self, sql: str) -> None:
-        """One statement, with its result written and its cost said. Raises dpsql's errors."""
+        """One statement, with its result written and its cost printed. Raises dpsql's errors."""
         self.last_sql = sql
+        sql = replaced(sql, self.variables)
         started = time.monotonic()
-        kind = read(sql).kind
+        kind = self.connection.kind_of(sql)
         if self.dry_run and kind not in FREE:
             self._explain(sql, kind)
             return
@@ -55,7 +57,7 @@ class Shell:
             self._confirm(sql)
         if kind == "query":
             self.results.check()
-        with spinner():
+        with spinner(lambda: self.connection.working):
             cursor = self.connection.execute(sql)
         try:
             self._write(cursor, kind)
@@ -87,7 +89,7 @@ class Shell:
 
     @property
     def left(self) -> CostReport:
-        """What the next query may cost: the dataset's rest, or the analyst's where that is less."""
+        """What the next query may cost: what is left to the dataset, or to the analyst if that is less."""
         budget = self.connection.budget
         of_analyst = budget.per_analyst.get(self.connection.analyst or "")
         return budget.left if of_analyst is None else smaller(budget.left, of_analyst.left)
@@ -100,16 +102,30 @@ class Shell:
         epsilon = self.connection.would_charge(sql).epsilon
         if epsilon is None or epsilon <= limit:
             return
-        cost = f"this query costs ε = {epsilon:g}, more than {limit:g}; left is ε = {_amount(self.left.epsilon)}"
+        cost = f"this query costs ε = {epsilon:g}, more than {limit:g}; ε = {_amount(self.left.epsilon)} is left"
         if self.ask is None:
             raise InterfaceError(
                 cost,
                 code=623,
-                why="confirm_above is set, and there is nobody to confirm.",
-                fix="Add --yes to spend it.",
+                why="confirm_above is set, and there is nobody who could confirm.",
+                fix="Add --yes to confirm it.",
             )
         if not self.ask(f"{cost}. Run it? [y/N] "):
             raise InterfaceError("not run, nothing was charged", code=624)
+
+    def refuse_charges(self, sql: str) -> None:
+        """Refuse to run a statement again that would be charged again."""
+        sql = replaced(sql, self.variables)
+        if self.connection.kind_of(sql) not in HAVE_A_QUERY:
+            return
+        epsilon = self.connection.would_charge(sql).epsilon
+        if epsilon:
+            raise InterfaceError(
+                f"each further run would cost ε = {epsilon:g}",
+                code=624,
+                why="What runs again and again must be free: a repeat, or a query of public tables.",
+                fix="Run it once more by hand if you want new noise.",
+            )
 
     def _explain(self, sql: str, kind: str) -> None:
         if kind not in HAVE_A_QUERY:
@@ -123,7 +139,7 @@ class Shell:
         left = self.left
         cost = self.would_cost if left.rho is not None else replace(self.would_cost, rho=None, delta_keys=None)
         say(
-            f"dry run: nothing was charged; in all this would cost at most {summary.amounts(cost)};"
+            f"dry run: nothing was charged; in total this would cost at most {summary.amounts(cost)};"
             f" left: {summary.amounts(left)}"
         )
 

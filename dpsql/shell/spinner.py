@@ -1,11 +1,11 @@
-"""A sign of life on long runs: the elapsed time, on a terminal only. No percentage: it would tell about the data."""
+"""A sign of life on long runs: stages done and the time, on a terminal only. No percentage: it would tell about the data."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from dpsql.shell.stderr import coloured
@@ -15,13 +15,13 @@ BEFORE_SECONDS, FRAME_SECONDS = 0.4, 0.1
 
 
 @contextmanager
-def spinner() -> Iterator[None]:
-    """Turns on stderr while the block runs, and leaves no trace."""
+def spinner(now: Callable[[], object] | None = None) -> Iterator[None]:
+    """Turns on stderr while the block runs, and leaves no trace. now: how far it is."""
     if not coloured(sys.stderr):
         yield
         return
     done = threading.Event()
-    thread = threading.Thread(target=_turn, args=(done,), daemon=True)
+    thread = threading.Thread(target=_turn, args=(done, now), daemon=True)
     thread.start()
     try:
         yield
@@ -30,14 +30,15 @@ def spinner() -> Iterator[None]:
         thread.join()
 
 
-def _turn(done: threading.Event) -> None:
+def _turn(done: threading.Event, now: Callable[[], object] | None) -> None:
     start = time.monotonic()
     if done.wait(BEFORE_SECONDS):
         return
     frame = 0
     while True:
         elapsed = time.monotonic() - start
-        sys.stderr.write(f"\r{FRAMES[frame % len(FRAMES)]} {elapsed:.1f} s  (Ctrl-C stops it)")
+        told = f"{elapsed:.1f} s" if now is None else str(now())
+        sys.stderr.write(f"\r{FRAMES[frame % len(FRAMES)]} {told}  (Ctrl-C stops it)\x1b[K")
         sys.stderr.flush()
         frame += 1
         if done.wait(FRAME_SECONDS):

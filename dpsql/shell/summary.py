@@ -9,13 +9,18 @@ from dpsql.report.privacy import CostReport, Privacy
 from dpsql.shell.output.mode import shown
 
 MOST_COLUMNS = 6
-DONE = {"create_table": "table created", "drop_table": "table dropped", "set": "set"}
+DONE = {
+    "create_table": "table created",
+    "drop_table": "table dropped",
+    "set": "setting changed",
+    "reset": "setting changed",
+}
 
 
 def lines(
     kind: str, count: int, privacy: Privacy | None, left: CostReport, swamped: Iterable[str] = ()
 ) -> Iterator[str]:
-    """What to say after a statement of this kind. swamped: columns that are mostly noise."""
+    """The lines to print after a statement of this kind. swamped: columns that are mostly noise."""
     if kind in DONE:
         yield DONE[kind]
         return

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dpsql.catalog.model import Catalog
-from dpsql.engine.sources import Database, Files, Source
+from dpsql.engine.sources import Database, Files, Server, Source
 from dpsql.sources.catalog_ledger import ledger_path_of
 from dpsql.sources.table_sources import declared_source
 
@@ -175,6 +175,8 @@ def of_source(source: Source) -> Iterator[Owned]:
                 yield Folder(path)  # which it may become
         case Database(path=path):
             yield Family(path)
+        case Server(address=address) if address.password_file is not None:
+            yield OwnFile(address.password_file)
 
 
 def of_catalog(catalog: Catalog, given: Iterable[Source] = (), ledger: Path | None = None) -> Iterator[Owned]:

@@ -16,7 +16,7 @@ def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, 
     path = ledger_path_of(catalog)
     if given is not None:
         if not isinstance(given, str | Path):
-            raise InterfaceError("ledger= is a path", fix="Write ledger='spending.ledger', or leave it out.")
+            raise InterfaceError("ledger= must be a path", fix="Write ledger='spending.ledger', or leave it out.")
         wanted = Path(given).absolute()
         if path is not None and wanted.resolve() != path.resolve():
             raise _not_the_callers(catalog, given, path)
@@ -26,14 +26,14 @@ def open_ledger(catalog: Catalog, given: str | Path | None, *, new_epoch: bool, 
 
 def _not_the_callers(catalog: Catalog, given: str | Path, path: Path) -> InterfaceError:
     where = "the metadata" if catalog.path is None else catalog.path.name
-    move = f"The owner can move it, and write into {where} the line `ledger: {given}`."
+    move = f"The owner can move it and write the line `ledger: {given}` into {where}."
     return InterfaceError(
         f"the ledger of dataset {catalog.dataset!r} is {path}, not {given}",
         code=426,
         why="Only the owner chooses its place: a second ledger would be a second budget.",
-        fix=f"Leave ledger= out. {move}"
+        fix=f"Leave out ledger=. {move}"
         if catalog.format == "dpsql"
-        else "Leave ledger= out; the ledger is beside the file.",
+        else "Leave out ledger=: the ledger is beside the file.",
     )
 
 

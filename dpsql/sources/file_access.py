@@ -28,7 +28,7 @@ Use = Literal["read", "write"]
 def permitted(path: Path, use: Use, *, restricted: bool = False) -> Path:
     """The place to open, its links followed; or InterfaceError 626 (not this file), 627 (no file at all), 622 (no place)."""
     if restricted:
-        raise restricted_error("files are neither read nor written here")
+        raise restricted_error("this session neither reads nor writes files")
     try:
         target = Target.of(path)
         owned = owned_by_any(target) or _is_of_a_ledger(target)
@@ -38,7 +38,7 @@ def permitted(path: Path, use: Use, *, restricted: bool = False) -> Path:
         raise InterfaceError(
             f"{shown(path)} is the metadata, its ledger or its data",
             code=626,
-            why="No interface reads or writes these files, under whatever name.",
+            why="No interface reads or writes these files, under any name.",
             fix="Name another file.",
         )
     return target.path
@@ -63,7 +63,7 @@ def restricted_error(what: str) -> InterfaceError:
 
 
 def unusable(path: Path, use: Use, error: Exception) -> InterfaceError:
-    why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no place for a file"
+    why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not a place for a file"
     done = "read" if use == "read" else "written"
     return InterfaceError(f"{shown(path)} cannot be {done}: {why}", code=622, fix="Name another file.")
 

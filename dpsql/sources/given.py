@@ -12,7 +12,7 @@ import json
 import uuid
 from collections.abc import Mapping
 
-from dpsql.engine.sources import Database, Files, Source
+from dpsql.engine.sources import Database, Files, Server, Source, SparkTable
 
 _SIGN = "+"
 
@@ -37,5 +37,10 @@ def _described(source: Source) -> list[object]:
             return ["files", *(str(path.resolve()) for path in source.paths), *reading, sorted(source.exact_text)]
         case Database():
             return ["database", str(source.path.resolve()), source.schema, source.table]
+        case Server():  # which server it is says the server itself, when it is opened
+            database = dict(source.address.parameters).get("dbname")
+            return ["server", database, source.schema, source.table, source.system]
+        case SparkTable(cluster=cluster) if cluster.session is None:
+            return ["spark", cluster.url, list(source.name), list(source.files)]
         case _:
             return ["frame", uuid.uuid4().hex]

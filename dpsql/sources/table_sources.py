@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from dpsql.catalog.model import Catalog, DatabaseSource, FileSource, TableSpec, fold
+from dpsql.catalog.model import Catalog, DatabaseSource, FileSource, ServerSource, SparkSource, TableSpec, fold
 from dpsql.engine import sources
+from dpsql.engine.opening import EngineName, engine_of
 from dpsql.errors import InterfaceError, SourceError
+from dpsql.ir.ids import Ids
+from dpsql.ir.nodes import Scan
+from dpsql.metadata.addresses import AddressError, is_address, read_address, scheme_of
+from dpsql.metadata.clusters import is_cluster
+from dpsql.sources.spark_sources import cluster_of, is_session, of_spark, on_spark, spark_source
 
 
 def sources_of(catalog: Catalog, given: object = None) -> dict[str, sources.Source]:
     """Every table's source, public ones' too."""
     given_sources = overrides(catalog, given)
-    return {table.name: given_sources.get(fold(table.name)) or declared_source(table) for table in catalog.tables}
+    return {table.name: source_of(table, given_sources) for table in catalog.tables}
+
+
+def source_of(table: TableSpec, given: Mapping[str, sources.Source]) -> sources.Source:
+    return given.get(fold(table.name)) or declared_source(table)
+
+
+def scan_of(table: TableSpec) -> Scan:
+    """All of a table's declared columns."""
+    ids = Ids()
+    fields = tuple(ids.field(c.name, c.type) for c in table.columns)
+    return Scan(table.name, fields, tuple(c.name for c in table.columns))
 
 
 def overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
-    """source= of connect(): {table: frame or path}, a .duckdb file, or one frame for a catalog with one table."""
+    """source= of connect(): {table: frame, path or address}, a .duckdb file or a database's address, or one frame for a
+    catalog with one table."""
     if source is None:
         return {}
     if isinstance(source, str | Path):
@@ -37,27 +55,25 @@ def overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
             return {fold(catalog.tables[0].name): sources.Frame(data=source)}  # a dict of arrays is a frame
         if unknown:
             raise InterfaceError(
-                f'source names "{unknown[0]}", which is no table of the metadata',
+                f'source names "{unknown[0]}", which is not a table of the metadata',
                 fix=f"The tables are: {', '.join(t.name for t in catalog.tables)}.",
             )
         return resolved
-    kind = type(source)
-    if kind.__module__.startswith("pyspark"):
-        raise SourceError("Spark is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame.")
+    if is_session(source):
+        return on_spark(catalog, sources.Cluster(session=source))
     if len(catalog.tables) != 1:
         raise InterfaceError(
-            "one frame is given for several tables", fix="Say which is which: source={'visits': frame, …}."
+            "one frame is given for several tables", fix="Name the table of each: source={'visits': frame, …}."
         )
     return {fold(catalog.tables[0].name): sources.Frame(data=source)}
 
 
 def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source]:
     text = str(source)
+    if is_cluster(text):
+        return on_spark(catalog, cluster_of(text))
     if "://" in text:
-        scheme = text.split("://", 1)[0]
-        raise SourceError(
-            f"{scheme} is not a backend yet", code=311, fix="Use Parquet files, a .duckdb file or a frame."
-        )
+        return {fold(table.name): _server(text, table) for table in catalog.tables}
     if text.endswith((".duckdb", ".db", ".ddb")):
         return {
             fold(table.name): sources.Database(path=Path(text), schema="main", table=table.name)
@@ -66,13 +82,71 @@ def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source
     if len(catalog.tables) == 1:
         return {fold(catalog.tables[0].name): _source_from(source, catalog.tables[0])}
     raise InterfaceError(
-        "one file is given for several tables", fix="Say which is which: source={'visits': 'visits.parquet', …}."
+        "one file is given for several tables", fix="Name the table of each: source={'visits': 'visits.parquet', …}."
     )
 
 
+def _server(text: str, table: TableSpec, name: str | None = None) -> sources.Server:
+    """A table of the database that an address leads to: the one that the metadata declares, or of its own name in public."""
+    if not is_address(text):
+        raise SourceError(
+            f"{scheme_of(text)[:20]} is not a backend",
+            code=311,
+            fix="Use postgresql://user@host/database, sc://host, Parquet files, a .duckdb file or a frame.",
+        )
+    wrong: SourceError | None = None
+    try:
+        declared = ServerSource(address=read_address(text), table=_place(table, name))
+    except AddressError as error:  # nothing of it quotes the address
+        wrong = SourceError(error.what, code=318 if error.secret else 321, fix=f"{error.fix}.")
+    if wrong is not None:
+        raise wrong
+    return _of_server(declared)
+
+
+def server_of(address: str, name: str) -> sources.Server:
+    """The table of that name (schema.table, or table in public) of the database that an address leads to. SourceError."""
+    return _server(address, TableSpec(name=name, columns=()), name)
+
+
+def _place(table: TableSpec, name: str | None) -> tuple[str, str]:
+    if name is not None:
+        schema, _, table_name = name.rpartition(".")
+        return schema or "public", table_name
+    return table.source.table if isinstance(table.source, ServerSource) else ("public", table.name)
+
+
+def _of_server(declared: ServerSource) -> sources.Server:
+    address = declared.address
+    named = () if address.database is None else (("dbname", address.database),)
+    return sources.Server(
+        address=sources.Address(
+            parameters=(*named, *address.parameters), password_file=address.password_file, timeout=address.timeout
+        ),
+        schema=declared.table[0],
+        table=declared.table[1],
+        system=declared.system,
+    )
+
+
+def engine_of_private(catalog: Catalog, given: Mapping[str, sources.Source]) -> EngineName:
+    """The engine on which the private tables are: what was given for them (by name, folded or not), else what is declared.
+    Opens nothing. SourceError 320 where they are on several; "duckdb" where nothing says it."""
+    given = {fold(name): source for name, source in given.items()}
+    private = [table for table in catalog.tables if not table.public]
+    known = {t.name: given.get(fold(t.name)) or (declared_source(t) if t.source is not None else None) for t in private}
+    return engine_of({name: source for name, source in known.items() if source is not None})
+
+
 def _source_from(value: object, table: TableSpec) -> sources.Source:
-    if isinstance(value, sources.Files | sources.Database | sources.Frame):
+    if isinstance(value, sources.Files | sources.Database | sources.Server | sources.SparkTable | sources.Frame):
         return value
+    if (here := spark_source(value, table)) is not None:
+        return here
+    if isinstance(value, str) and "://" in value:
+        return _server(value, table)
+    if isinstance(value, Mapping) and isinstance(value.get("database"), str) and set(value) == {"database", "table"}:
+        return _server(value["database"], table, str(value["table"]))
     if isinstance(value, str | Path):
         kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
         return sources.Files(paths=(Path(value),), kind=kind, exact_text=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
@@ -96,6 +170,10 @@ def declared_source(table: TableSpec) -> sources.Source:
             )
         case DatabaseSource():
             return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])
+        case ServerSource():
+            return _of_server(declared)
+        case SparkSource():
+            return of_spark(declared)
         case None:
             raise SourceError(
                 f"table {table.name} has no source",

@@ -15,18 +15,17 @@ from dpsql import functions
 from dpsql.catalog.model import fold
 from dpsql.errors import Error, Refused, Span, SqlError
 from dpsql.sql import relational
+from dpsql.sql.aggregate_nodes import AGGREGATE_ARGUMENTS, WINDOW_ARGUMENTS
 from dpsql.sql.call_nodes import ALLOWED as CALL_NODES
-from dpsql.sql.call_syntax import AGGREGATES, WINDOWS
 from dpsql.sql.places import written_name
 from dpsql.sql.refusals import ARGUMENTS, NODES
 from dpsql.sql.shapes import fits
 from dpsql.sql.statement import Statement
 from dpsql.sql.tokens import span
 
-Allowed = Mapping[type[exp.Expr], frozenset[str]]
-
-_SCALARS: Allowed = dict(CALL_NODES.items())
-ALLOWED: Allowed = MappingProxyType({**_SCALARS, **AGGREGATES, **WINDOWS, **relational.ALLOWED})
+ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = MappingProxyType(
+    {**CALL_NODES, **AGGREGATE_ARGUMENTS, **WINDOW_ARGUMENTS, **relational.ALLOWED}
+)
 
 
 def allow(statement: Statement) -> None:
@@ -67,7 +66,7 @@ def _is_set(value: object) -> bool:
 def _refused_node(node: exp.Expr, text: str) -> Refused:
     if isinstance(node, exp.Func) and type(node).__name__ not in NODES:
         return _unknown_function(node, text)
-    what, fix = NODES.get(type(node).__name__, (_words(type(node).__name__), "See `dpsql help sql` for what there is."))
+    what, fix = NODES.get(type(node).__name__, (type(node).__name__.upper(), "See `dpsql help sql` for what there is."))
     return Refused(f"dpsql does not answer {what}", code=120, at=span(node, text), fix=fix)
 
 
@@ -86,7 +85,7 @@ def _starred(call: exp.Func, text: str) -> Error:
 
 def _refused_argument(node: exp.Expr, name: str, text: str) -> Refused:
     key = f"{type(node).__name__}.{name}"
-    fallback = (f"{name.strip('_').replace('_', ' ')} of {_words(type(node).__name__)}", "Leave it out.")
+    fallback = (f"{name.strip('_').replace('_', ' ')} of {type(node).__name__.upper()}", "Leave it out.")
     what, fix = ARGUMENTS.get(key) or ARGUMENTS.get(f"*.{name}") or fallback
     return Refused(f"dpsql does not answer {what}", code=120, at=_argument_span(node, name, text), fix=fix)
 
@@ -95,11 +94,6 @@ def _argument_span(node: exp.Expr, name: str, text: str) -> Span | None:
     value = node.args.get(name)
     parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr)]
     return span(parts[0] if parts else node, text)
-
-
-def _words(name: str) -> str:
-    """NullSafeEQ as a message says it: the class's name in capitals."""
-    return name.upper()
 
 
 Check = Callable[[exp.Expr, str], None]
@@ -127,6 +121,8 @@ def _named_table(node: exp.Expr, text: str) -> None:
     for part in (node.this, node.args.get("db"), node.args.get("catalog")):
         if isinstance(part, exp.Identifier):
             _name_not_text(part, text, "files by their name", "The owner declares tables in the metadata.")
+        elif part is not None:  # catalog..table
+            raise _refuse(node, text, "a name with an empty part", "Name the table alone, or its schema.")
 
 
 def _identifier(node: exp.Expr, text: str) -> None:
@@ -175,11 +171,11 @@ def _subquery(node: exp.Expr, text: str) -> None:
     """Parentheses around joins are only parentheses; around a query they make a table."""
     if _stands_in_from(node) and any(_is_set(node.args.get(name)) for name in ("with_", "order", "limit", "offset")):
         raise _refuse(
-            node, text, "ORDER BY or LIMIT behind a table in parentheses", "Write them at the end of a SELECT."
+            node, text, "ORDER BY or LIMIT after a table in parentheses", "Write them at the end of a SELECT."
         )
     if isinstance(node.this, exp.Table):
         if any(_is_set(node.args.get(name)) for name in ("alias", "joins", "with_", "order", "limit", "offset")):
-            raise _refuse(node, text, "parentheses around joins with more behind them", "Write the joins without them.")
+            raise _refuse(node, text, "parentheses around joins with more after them", "Write the joins without them.")
     elif not isinstance(node.this, (exp.Select, exp.Subquery, exp.SetOperation, exp.Values)):
         raise _refuse(node, text, "parentheses around this", "Write a SELECT.")
 
@@ -219,7 +215,7 @@ def _window_edge(node: exp.Expr, text: str) -> None:
 
 def _window(node: exp.Expr, text: str) -> None:
     if node.args.get("over") not in (None, "OVER"):
-        raise _refuse(node, text, f"{node.args['over']} behind a function", "Write OVER (…).")
+        raise _refuse(node, text, f"{node.args['over']} after a function", "Write OVER (…).")
 
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)

@@ -1,7 +1,7 @@
 """From sqlglot's nodes (30.30, DuckDB dialect) to the names of the function table.
 
 sqlglot rewrites as it parses: DATE_DIFF's arguments change places, LOG2(x) becomes LOG(2, x), NOT LIKE an argument of
-LIKE. Each is undone here; ALLOWED (nodes.py) lists every argument of a node that may be set: nothing passes unread.
+LIKE. Each is undone here; ALLOWED (call_nodes.py) lists every argument of a node that may be set: nothing passes unread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from sqlglot import exp
 from dpsql.functions.date_parts import PART
 from dpsql.functions.scratch import SCRATCH_FUNCTIONS
 from dpsql.functions.table import FUNCTIONS
-from dpsql.sql.call_nodes import NAMED_PARTS, PARTS, SIMPLE, SPELLED, SYNTAX, Node
+from dpsql.sql.arguments import Node, given
+from dpsql.sql.call_nodes import NAMED_PARTS, PARTS, SIMPLE, SPELLED, SYNTAX
 
 Read = tuple[str, tuple[Node, ...]]
 
@@ -32,18 +33,7 @@ def read(node: Node) -> Read | None:
     if simple is None:
         return None
     name, keys = simple
-    return name, _given(node, keys)
-
-
-def _given(node: Node, keys: tuple[str, ...]) -> tuple[Node, ...]:
-    children: list[Node] = []
-    for key in keys:
-        value = node.args.get(key)
-        if isinstance(value, list):
-            children.extend(value)
-        elif isinstance(value, Node):
-            children.append(value)
-    return tuple(children)
+    return name, given(node, keys)
 
 
 def _is(node: Node) -> Read | None:
@@ -91,13 +81,11 @@ def _case(node: Node) -> Read:
     for branch in node.args["ifs"]:
         condition = branch.this if node.this is None else exp.EQ(this=node.this, expression=branch.this)
         args += (condition, branch.args["true"])
-    default = node.args.get("default")
-    return "case", (*args, *([] if default is None else [default]))
+    return "case", (*args, *given(node, ("default",)))
 
 
 def _if(node: Node) -> Read:
-    otherwise = node.args.get("false")
-    return "case", (node.this, node.args["true"], *([] if otherwise is None else [otherwise]))
+    return "case", given(node, ("this", "true", "false"))
 
 
 def _log(node: Node) -> Read:
@@ -112,7 +100,7 @@ def _log(node: Node) -> Read:
 def _trim(node: Node) -> Read:
     where = (node.args.get("position") or "").upper()
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(where, "trim")
-    return name, _given(node, ("this", "expression"))
+    return name, given(node, ("this", "expression"))
 
 
 def _extract(node: Node) -> Read:

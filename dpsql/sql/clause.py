@@ -10,6 +10,7 @@ from sqlglot import Token, TokenType
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
+from dpsql.sql.cursor import Cursor
 from dpsql.sql.options import Raw, number, option, raw_of
 from dpsql.sql.statement import Bounds, Option, ParameterValue, frozen
 from dpsql.sql.tokens import at, between, is_name, quoted, shown, word, words
@@ -20,21 +21,10 @@ _BOUNDED = ("sum", "avg", "mean", "count")
 
 
 @dataclass(slots=True)
-class _Reader:
+class _Reader(Cursor):
     """Reads literals off tokens from a place on."""
 
-    tokens: list[Token]
-    index: int
     parameters: Mapping[int, ParameterValue]
-
-    @property
-    def current(self) -> Token | None:
-        return self.tokens[self.index] if self.index < len(self.tokens) else None
-
-    def take(self, kind: TokenType) -> bool:
-        taken = self.current is not None and self.current.token_type is kind
-        self.index += taken
-        return taken
 
     def expect(self, kind: TokenType, sign: str) -> None:
         if not self.take(kind):
@@ -179,7 +169,7 @@ def setting(tokens: list[Token], index: int, parameters: Mapping[int, ParameterV
     reader = _Reader(tokens, index, parameters)
     option = assignment(reader, setting=True)
     if reader.current is not None:
-        raise reader.wrong("the statement goes on")
+        raise reader.wrong("the statement does not end here")
     return option
 
 

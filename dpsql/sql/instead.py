@@ -9,17 +9,12 @@ _TO_FILE = "Write the result with cursor.df().to_csv(…), .arrow(), or the shel
 _OWNER = "The owner declares tables in the metadata; CREATE TABLE makes one of your own."
 INSTEAD: Mapping[str, str] = MappingProxyType(
     {
-        "ALTER": "Drop your table and create it again.",
-        "ANALYZE": "Nothing about the data is gathered outside a query; EXPLAIN shows a query's plan.",
+        "ANALYZE": "dpsql gathers nothing about the data outside a query; EXPLAIN shows a query's plan.",
         "ATTACH": _OWNER,
-        "BEGIN": "There are no transactions; a charge cannot be rolled back.",
         "CALL": "Write a SELECT.",
         "CHECKPOINT": "Your tables are in memory; there is nothing to write.",
-        "COMMENT": "Descriptions are written in the metadata.",
-        "COMMIT": "There are no transactions; a charge cannot be rolled back.",
         "COPY": _TO_FILE,
         "DEALLOCATE": "Pass parameters to execute().",
-        "DELETE": "Create a table with the rows you want: CREATE TABLE t AS SELECT ….",
         "DETACH": _OWNER,
         "EXECUTE": "Pass parameters to execute().",
         "EXPORT": _TO_FILE,
@@ -27,27 +22,19 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "IMPORT": _OWNER,
         "INSTALL": "dpsql loads no extensions.",
         "LOAD": "dpsql loads no extensions.",
-        "MERGE": "Create a table with the rows you want: CREATE TABLE t AS SELECT ….",
         "PIVOT": "Write GROUP BY with CASE, or pivot the data frame.",
         "PRAGMA": "Write SET for dpsql's settings, DESCRIBE for a table's columns.",
         "PREPARE": "Pass parameters to execute().",
-        "RESET": "Write SET with the value you want.",
         "REVOKE": "Analysts and their budgets are declared in the metadata.",
-        "ROLLBACK": "There are no transactions; a charge cannot be rolled back.",
-        "START": "There are no transactions; a charge cannot be rolled back.",
         "SUMMARIZE": "Write SELECT COUNT(*), AVG(x), … FROM table; DESCRIBE shows the columns.",
         "TABLE": "Write SELECT * FROM table.",
-        "TRUNCATE": "Write DROP TABLE.",
         "UNPIVOT": "Write UNION ALL, or unpivot the data frame.",
-        "UPDATE": "Create a table with the rows you want: CREATE TABLE t AS SELECT ….",
         "UPSERT": "Write INSERT INTO.",
         "REPLACE": "Write CREATE OR REPLACE TABLE, or INSERT INTO.",
         "USE": "There is one dataset; name its tables without a schema.",
-        "VACUUM": "There is nothing to tidy.",
-        "ABORT": "There are no transactions; a charge cannot be rolled back.",
-        "END": "There are no transactions; a charge cannot be rolled back.",
-        "SAVEPOINT": "There are no transactions; a charge cannot be rolled back.",
-        "LOCK": "There are no transactions.",
+        "VACUUM": "dpsql has nothing to clean up.",
+        "SAVEPOINT": "Write BEGIN, COMMIT and ROLLBACK.",
+        "LOCK": "Your tables are yours alone: nobody else changes them.",
         "KILL": "Interrupt a query with Ctrl-C.",
         "CONNECT": _OWNER,
         "DISCONNECT": "Close the connection.",
@@ -59,3 +46,6 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "UNLOAD": _TO_FILE,
     }
 )
+
+ALONE = frozenset("ALTER BEGIN COMMIT COMMENT DELETE MERGE ROLLBACK START TRUNCATE UPDATE ABORT END".split())
+"""Statements on the analyst's tables (sql/changes.py): they have no plan."""

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
 from dpsql.catalog.model import fold
-from dpsql.domain import types
-from dpsql.domain.types import Type
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.sql.instead import INSTEAD
+from dpsql.sql.definitions import DefinitionReader
+from dpsql.sql.instead import ALONE, INSTEAD
+from dpsql.sql.options import SETTINGS, setting_named
 from dpsql.sql.statement import ColumnDefinition, StatementKind
-from dpsql.sql.tokens import at, is_name, quoted, shown, word, words
+from dpsql.sql.tokens import at, is_name, shown, word
 
 # What elsewhere follows SHOW and is no table.
-_SHOWN = ("DATABASES", "SCHEMAS", "TABLES", "COLUMNS", "ALL", "VARIABLES", "SETTINGS", "USERS", "GRANTS", "INDEXES")
-_FIRST = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "SET", "CREATE", "INSERT", "DROP")
+_SHOWN = ("DATABASES", "SCHEMAS", "TABLES", "COLUMNS", "VARIABLES", "USERS", "GRANTS", "INDEXES")
+_FIRST = (
+    *("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "SET", "RESET", "CREATE", "INSERT", "DROP"),
+    *("UPDATE", "DELETE", "ALTER", "COMMIT", "ROLLBACK", "BEGIN"),
+)
 _QUERY = ("SELECT", "WITH", "FROM", "VALUES")
-_OWN = "SELECT, EXPLAIN, SHOW BUDGET, SHOW TABLES, DESCRIBE, SET, CREATE TABLE, INSERT and DROP TABLE"
-
-# The types a user's table may have, by DuckDB's words for them.
-TYPES: Mapping[str, Type] = MappingProxyType(
-    {
-        **dict.fromkeys(("BOOLEAN", "BOOL"), types.BOOLEAN),
-        **dict.fromkeys(("TINYINT", "INT1"), types.TINYINT),
-        **dict.fromkeys(("SMALLINT", "INT2", "SHORT"), types.SMALLINT),
-        **dict.fromkeys(("INTEGER", "INT", "INT4", "SIGNED"), types.INTEGER),
-        **dict.fromkeys(("BIGINT", "INT8", "LONG"), types.BIGINT),
-        **dict.fromkeys(("DOUBLE", "DOUBLE PRECISION", "FLOAT8", "REAL", "FLOAT", "FLOAT4"), types.REAL),
-        **dict.fromkeys(("DATE",), types.DATE),
-        **dict.fromkeys(("TIMESTAMP", "DATETIME"), types.TIMESTAMP),
-        **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR"), types.TEXT),
-    }
+_OWN = (
+    "SELECT, EXPLAIN, SHOW BUDGET, SHOW TABLES, SHOW ALL, DESCRIBE, SET, RESET, and on your own tables CREATE, "
+    "ALTER, DROP, COMMENT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, BEGIN, COMMIT and ROLLBACK"
 )
 
 
@@ -64,13 +53,11 @@ def statement_head(tokens: list[Token]) -> StatementHead:
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:
             raise Refused("there are several statements", code=122, at=at(token), fix="Run them one by one.")
-    return _HeadReader(tokens).head()
+    return _HeadReader(tokens, 0).head()
 
 
 @dataclass(slots=True)
-class _HeadReader:
-    tokens: list[Token]
-    index: int = 0
+class _HeadReader(DefinitionReader):
     flags: set[str] = field(default_factory=set)
 
     def head(self) -> StatementHead:
@@ -86,6 +73,8 @@ class _HeadReader:
                 return self._describe()
             case "SET":
                 return self._set()
+            case "RESET":
+                return self._reset()
             case "CREATE":
                 return self._create()
             case "INSERT":
@@ -98,6 +87,9 @@ class _HeadReader:
     def _other(self, first: Token) -> Exception:
         if word(first) in INSTEAD:
             return self._refused(word(first), INSTEAD[word(first)])
+        if word(first) in ALONE:
+            fix = "Run it by itself, on tables of your own: it reads nothing private, and is free."
+            return self._refused(f"plan of {word(first)}", fix)
         near = difflib.get_close_matches(word(first), _FIRST, n=1, cutoff=0.7)
         return SqlError(
             f"a statement does not start with {shown(first)}",
@@ -115,7 +107,7 @@ class _HeadReader:
         following = word(self.tokens[1]) if len(self.tokens) > 1 else ""
         if following == "ANALYZE":
             raise self._refused(
-                "EXPLAIN ANALYZE", "Write EXPLAIN: it tells the plan and the cost, from metadata alone.", self.tokens[1]
+                "EXPLAIN ANALYZE", "Write EXPLAIN: it shows the plan and the cost, from metadata alone.", self.tokens[1]
             )
         if len(self.tokens) > 2 and self.tokens[1].token_type is TokenType.L_PAREN:
             if word(self.tokens[2]) in ("ANALYZE", "FORMAT", "VERBOSE", "COSTS"):
@@ -130,7 +122,11 @@ class _HeadReader:
             return StatementHead(kind="show_budget")
         if len(self.tokens) == 2 and word(self.tokens[1]) == "TABLES":
             return StatementHead(kind="show_tables")
-        fix = "Write SHOW BUDGET, SHOW TABLES, or DESCRIBE table."
+        if len(self.tokens) == 2 and word(self.tokens[1]) in ("ALL", "SETTINGS"):
+            return StatementHead(kind="show_settings")
+        if len(self.tokens) == 2 and fold(self.tokens[1].text) in SETTINGS:
+            return StatementHead(kind="show_settings", name=fold(self.tokens[1].text))
+        fix = "Write SHOW BUDGET, SHOW TABLES, SHOW ALL, or DESCRIBE table."
         if len(self.tokens) > 1 and is_name(self.tokens[-1]) and word(self.tokens[-1]) not in _SHOWN:
             fix = (
                 f"Write DESCRIBE {self.tokens[-1].text} if that is a table; there are SHOW BUDGET and SHOW TABLES, too."
@@ -141,8 +137,8 @@ class _HeadReader:
         if len(self.tokens) > 1 and (word(self.tokens[1]) in _QUERY or self.tokens[1].token_type is TokenType.L_PAREN):
             raise self._refused("DESCRIBE of a query", "EXPLAIN shows a query's columns and plan.", self.tokens[1])
         self.index = 1
-        name = self._table()
-        self._end()
+        name = self.table()
+        self.end()
         return StatementHead(kind="describe", name=name.text, name_at=at(name))
 
     def _set(self) -> StatementHead:
@@ -153,169 +149,57 @@ class _HeadReader:
             raise self._refused("such SET statement", "Write SET setting = value, for example SET epsilon = 0.5.")
         return StatementHead(kind="set", rest=1)
 
+    def _reset(self) -> StatementHead:
+        if len(self.tokens) == 2 and word(self.tokens[1]) == "ALL":
+            return StatementHead(kind="reset")
+        if len(self.tokens) != 2 or not is_name(self.tokens[1]):
+            raise self._refused("such RESET statement", "Write RESET epsilon, or RESET ALL.")
+        return StatementHead(kind="reset", name=setting_named(self.tokens[1].text, at(self.tokens[1])).name)
+
     def _create(self) -> StatementHead:
         self.index = 1
         self._flag("or replace", "OR", "REPLACE")
-        if not self._skip("TEMPORARY"):
-            self._skip("TEMP")
-        if not self._skip("TABLE"):
+        if not self.skip("TEMPORARY"):
+            self.skip("TEMP")
+        if not self.skip("TABLE"):
             raise self._refused(
-                "CREATE of anything but tables", "Write CREATE TABLE; views are declared in the metadata.", self._here()
+                "CREATE of anything but tables", "Write CREATE TABLE; views are declared in the metadata.", self.current
             )
         self._flag("if not exists", "IF", "NOT", "EXISTS")
-        name = self._table()
+        name = self.table()
         flags = frozenset(self.flags)
-        if self._skip("AS"):
+        if self.skip("AS"):
             return StatementHead(kind="create_table_as", rest=self.index, name=name.text, name_at=at(name), flags=flags)
-        columns = self._list(self._definition)
-        self._end()
+        columns = self.columns(self.definition)
+        self.end()
         return StatementHead(kind="create_table", name=name.text, name_at=at(name), columns=columns, flags=flags)
 
     def _insert(self) -> StatementHead:
         self.index = 1
-        if not self._skip("INTO"):
-            raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self._here())
-        name = self._table()
+        if not self.skip("INTO"):
+            raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self.current)
+        name = self.table()
         columns: tuple[ColumnDefinition, ...] = ()
-        token = self._here()
-        if token is not None and token.token_type is TokenType.L_PAREN and not self._query_at(self.index + 1):
-            columns = self._list(self._column)
+        if self.is_at(TokenType.L_PAREN) and not self._query_at(self.index + 1):
+            columns = self.columns(self.column)
         if not self._query_at(self.index):
-            raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self._here())
+            raise self._refused("such INSERT statement", "Write INSERT INTO table VALUES …, or a SELECT.", self.current)
         return StatementHead(kind="insert", rest=self.index, name=name.text, name_at=at(name), columns=columns)
 
     def _drop(self) -> StatementHead:
         self.index = 1
-        if not self._skip("TABLE"):
-            raise self._refused("DROP of anything but your own tables", "Write DROP TABLE name.", self._here())
+        if not self.skip("TABLE"):
+            raise self._refused("DROP of anything but your own tables", "Write DROP TABLE name.", self.current)
         self._flag("if exists", "IF", "EXISTS")
-        name = self._table()
-        self._end()
+        name = self.table()
+        self.end()
         return StatementHead(kind="drop_table", name=name.text, name_at=at(name), flags=frozenset(self.flags))
 
-    def _here(self) -> Token | None:
-        return self.tokens[self.index] if self.index < len(self.tokens) else None
-
-    def _skip(self, *expected: str) -> bool:
-        skipped = words(self.tokens, self.index, *expected)
-        self.index += len(expected) if skipped else 0
-        return skipped
-
     def _flag(self, flag: str, *expected: str) -> None:
-        if self._skip(*expected):
+        if self.skip(*expected):
             self.flags.add(flag)
 
     def _query_at(self, index: int) -> bool:
         while index < len(self.tokens) and self.tokens[index].token_type is TokenType.L_PAREN:
             index += 1
         return index < len(self.tokens) and word(self.tokens[index]) in _QUERY
-
-    def _table(self) -> Token:
-        token = self._here()
-        if token is None or not is_name(token):
-            raise self._unexpected("the name of a table")
-        self.index += 1
-        following = self._here()
-        if following is not None and following.token_type is TokenType.DOT:
-            raise SqlError(
-                "a table's name has one part here",
-                at=at(token).join(at(following)),
-                fix="Name the table without a schema.",
-            )
-        return token
-
-    def _unexpected(self, wanted: str) -> SqlError:
-        token = self._here()
-        last = token or self.tokens[-1]
-        what = f"{shown(token)} is not expected here" if token else f"the statement ends too early, after {shown(last)}"
-        return SqlError(what, at=at(last), why=f"Expected is {wanted}.")
-
-    def _end(self) -> None:
-        if self._here() is not None:
-            raise self._unexpected("the end of the statement")
-
-    def _take(self, kind: TokenType, wanted: str) -> None:
-        token = self._here()
-        if token is None or token.token_type is not kind:
-            raise self._unexpected(wanted)
-        self.index += 1
-
-    def _list(self, read: Callable[[], ColumnDefinition]) -> tuple[ColumnDefinition, ...]:
-        self._take(TokenType.L_PAREN, "a list of columns in parentheses")
-        definitions = [read()]
-        while self._here_is(TokenType.COMMA):
-            self.index += 1
-            definitions.append(read())
-        self._take(TokenType.R_PAREN, "a comma or )")
-        seen: set[str] = set()
-        for column in definitions:
-            if fold(column.name) in seen:
-                raise SqlError(f"the column {column.name[:40]} is given twice", at=column.at, fix="Write it once.")
-            seen.add(fold(column.name))
-        return tuple(definitions)
-
-    def _here_is(self, kind: TokenType) -> bool:
-        token = self._here()
-        return token is not None and token.token_type is kind
-
-    def _column(self) -> ColumnDefinition:
-        token = self._here()
-        if token is None or not is_name(token):
-            raise self._unexpected("the name of a column")
-        self.index += 1
-        return ColumnDefinition(token.text, None, at(token))
-
-    def _definition(self) -> ColumnDefinition:
-        column = self._column()
-        return ColumnDefinition(column.name, self._type(), column.at)
-
-    def _type(self) -> Type:
-        token = self._here()
-        if token is None or quoted(token) or not is_name(token):
-            raise self._unexpected("a type")
-        self.index += 1
-        if word(token) in ("DECIMAL", "NUMERIC", "DEC"):
-            return self._decimal(token)
-        name = " ".join(word(token).split())
-        if name not in TYPES:
-            raise SqlError(
-                f"{shown(token)} is not a type that a table can have",
-                code=105,
-                at=at(token),
-                fix="Use BOOLEAN, INTEGER, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP or VARCHAR.",
-            )
-        if TYPES[name] == types.TEXT and self._here_is(TokenType.L_PAREN):
-            self._length()
-        return TYPES[name]
-
-    def _length(self) -> None:
-        """VARCHAR(20): read and ignored, as DuckDB does."""
-        self.index += 1
-        token = self._here()
-        if token is None or not (token.text.isascii() and token.text.isdigit()):
-            raise self._unexpected("a length")
-        self.index += 1
-        self._take(TokenType.R_PAREN, ")")
-
-    def _decimal(self, token: Token) -> Type:
-        numbers: list[int] = []
-        if self._here_is(TokenType.L_PAREN):
-            self.index += 1
-            numbers.append(self._small())
-            if self._here_is(TokenType.COMMA):
-                self.index += 1
-                numbers.append(self._small())
-            self._take(TokenType.R_PAREN, ")")
-        precision, scale = (numbers or [18, 3]) if len(numbers) != 1 else (numbers[0], 0)
-        if not (1 <= precision <= 38 and scale <= precision):
-            raise SqlError(
-                "such a decimal does not exist", code=105, at=at(token), fix="Write DECIMAL(p, s), s <= p <= 38."
-            )
-        return types.decimal(precision, scale)
-
-    def _small(self) -> int:
-        token = self._here()
-        if token is None or not (token.text.isascii() and token.text.isdigit() and len(token.text) <= 2):
-            raise self._unexpected("a number of digits")
-        self.index += 1
-        return int(token.text)

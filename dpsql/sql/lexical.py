@@ -26,11 +26,21 @@ from dpsql.sql.limits import (
 )
 from dpsql.sql.tokens import NAME_META, at, between, quoted, word
 
+# Keywords of sqlglot that are names to DuckDB.
+_NAMES = frozenset(
+    """
+    ALTER DROP FORCE GRANT INSERT INSTALL LOCK PARTITIONED_BY REGEXP REVOKE RLIKE ROLLBACK STRAIGHT_JOIN UNCACHE XOR
+    """.split()
+)
+
 
 class _Tokenizer(DuckDB.Tokenizer):
-    """sqlglot's, but for commands, where it would swallow all that follows EXPLAIN or CALL into one token, and for quotes by
-    dollar signs: it takes any sign for a part of their tags ($a+$b), and dpsql has none (_check_dollar)."""
+    """sqlglot's, but for commands, where it would swallow all that follows EXPLAIN or CALL into one token, for quotes by
+    dollar signs: it takes any sign for a part of their tags ($a+$b), and dpsql has none (_check_dollar); and for names."""
 
+    KEYWORDS: ClassVar[dict[str, TokenType]] = {
+        word: kind for word, kind in DuckDB.Tokenizer.KEYWORDS.items() if word not in _NAMES
+    }
     COMMANDS: ClassVar[set[TokenType]] = set()
     HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
@@ -85,7 +95,7 @@ def tokenize(text: str) -> list[Token]:
     if len(tokens) > limit:
         raise SqlError(
             f"the statement has more than {limit:,} words and signs",
-            why="dpsql limits the size of a statement before it looks into it.",
+            why="dpsql limits the size of a statement before it reads it.",
             fix="Put long lists into a table and join it: INSERT INTO a_table VALUES …, in several statements.",
         )
     _check_tokens(text, tokens)
@@ -93,6 +103,9 @@ def tokenize(text: str) -> list[Token]:
         token.comments = []
         if token.token_type is TokenType.NUMBER and len(token.text) > DIGITS_LIMIT:
             raise SqlError(f"a number has more than {DIGITS_LIMIT} digits", at=at(token), fix="Write it as 1e100.")
+    for one, following in zip(tokens, tokens[1:], strict=False):
+        if word(one) == "TOP" and following.token_type is TokenType.NUMBER:  # where a name never stands
+            one.token_type = TokenType.TOP
     check_joins(tokens)
     check_nesting(tokens)
     check_readings(tokens)
@@ -105,12 +118,16 @@ def _check_text(text: str) -> None:
     if len(text) > LENGTH_LIMIT:
         raise SqlError(
             f"the statement is longer than {LENGTH_LIMIT:,} characters",
-            why="dpsql limits the size of a statement before it looks into it.",
+            why="dpsql limits the size of a statement before it reads it.",
             fix="Put long lists into a table and join it.",
         )
     for offset, char in enumerate(text):
         if "\ud800" <= char <= "\udfff":
-            raise SqlError("the statement holds half a character", at=Span(offset, offset + 1), fix="Remove it.")
+            raise SqlError(
+                "the statement contains half a character (a lone surrogate)",
+                at=Span(offset, offset + 1),
+                fix="Remove it.",
+            )
 
 
 def _unterminated(text: str) -> Error:
@@ -128,7 +145,7 @@ def _unterminated(text: str) -> Error:
             if match.group(name) is not None:
                 return SqlError(what, at=Span(match.start(), match.start() + 1), fix=fix)
         offset = max(match.end(), offset + 1)
-    return SqlError("the statement cannot be read", why="A text, a name or a comment in it is not closed.")
+    return SqlError("the statement cannot be read", why="It contains a text, a name or a comment that is not closed.")
 
 
 def _check_tokens(text: str, tokens: list[Token]) -> None:
@@ -149,7 +166,7 @@ def _check_tokens(text: str, tokens: list[Token]) -> None:
             raise SqlError(
                 "two texts are side by side",
                 at=between(one, other),
-                why="Some engines join them and some do not.",
+                why="Some databases join them and some do not.",
                 fix="Write ||, or a comma.",
             )
 
@@ -205,14 +222,14 @@ def _check_gap(text: str, start: int, end: int) -> None:
         raise SqlError(
             "a comment is inside a comment",
             at=Span(start + stop, start + stop + 2),
-            why="Engines disagree about where it ends.",
+            why="Databases disagree about where it ends.",
             fix="Remove the inner /*.",
         )
     if gap.startswith("--", stop):
         raise SqlError(
             "a comment holds a carriage return that does not end its line",
             at=Span(start + stop, start + stop + 2),
-            why="Engines disagree about where such a comment ends.",
+            why="Databases disagree about where such a comment ends.",
             fix="End lines with \\n or \\r\\n.",
         )
     raise SqlError(
@@ -268,6 +285,6 @@ def _unclear(text: str, where: Span) -> Error:
     return SqlError(
         "this cannot be read without guessing",
         at=where,
-        why="Engines disagree about it.",
+        why="Databases disagree about it.",
         fix="Put spaces between words; quote unusual names with double quotes.",
     )

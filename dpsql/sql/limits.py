@@ -81,7 +81,7 @@ def too_deep(where: Span | None) -> SqlError:
     return SqlError(
         "the statement is nested too deeply",
         at=where,
-        why=f"dpsql follows {NESTING_LIMIT} levels of parentheses and {CHAIN_LIMIT} operators in one expression.",
+        why=f"dpsql allows {NESTING_LIMIT} levels of parentheses and {CHAIN_LIMIT} operators in one expression.",
         fix="Split the query with WITH; write x IN (…) for a long chain of OR.",
     )
 

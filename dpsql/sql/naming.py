@@ -139,6 +139,3 @@ def _pieces(tokens: list[Token], text: str) -> Iterator[str]:
         plain = token.text if numbers or token.token_type is TokenType.PARAMETER else text[token.start : token.end + 1]
         apart = before is not None and not numbers and before.end + 1 != token.start
         yield f" {plain}" if apart else plain
-
-
-__all__ = ["ITEM_META", "column_names", "number_selects", "place_items"]

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Number
 from types import MappingProxyType
+from typing import TypeVar
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
@@ -18,6 +19,7 @@ from dpsql.sql.statement import Accuracy, Option, OptionValue, Relative, Weights
 
 # Beyond these a value is a slip of the pen: noise scales and exact fractions stay of a sane size.
 EPSILON_RANGE = (Fraction(1, 10**9), Fraction(10**6))
+RHO_RANGE = (Fraction(1, 10**12), Fraction(10**6))
 SMALLEST_DELTA = Fraction(1, 10**100)
 LARGEST_CAP = 10**9
 LARGEST_WEIGHT = 10**6
@@ -31,9 +33,10 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4}))?|[+-]?
 
 # A value as it was written or bound: a name => weight pair is a tuple of the name and the number.
 Raw = bool | int | Fraction | str | None | tuple["Raw", ...]
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OptionSpec:
     """One option: check answers the validated value, or None where the value does not fit `takes`."""
 
@@ -78,9 +81,19 @@ def _epsilon(raw: Raw) -> Fraction | None:
     return value if value is not None and EPSILON_RANGE[0] <= value <= EPSILON_RANGE[1] else None
 
 
+def _rho(raw: Raw) -> Fraction | None:
+    value = _rational(raw)
+    return value if value is not None and RHO_RANGE[0] <= value <= RHO_RANGE[1] else None
+
+
 def _delta(raw: Raw) -> Fraction | None:
     value = _rational(raw)
     return value if value is not None and (value == 0 or SMALLEST_DELTA <= value < 1) else None
+
+
+def _seconds(raw: Raw) -> Fraction | None:
+    value = _rational(raw)
+    return value if value is not None and Fraction(1, 10) <= value <= 86_400 else None
 
 
 def _cap(raw: Raw) -> int | None:
@@ -89,21 +102,11 @@ def _cap(raw: Raw) -> int | None:
 
 
 def _limit(raw: Raw) -> int | str | None:
-    if isinstance(raw, str):
-        return fold(raw) if fold(raw) in LIMIT_WORDS else None
-    return _cap(raw)
+    return _one_of(*LIMIT_WORDS)(raw) or _cap(raw)
 
 
-def _mechanism(raw: Raw) -> str | None:
-    return fold(raw) if isinstance(raw, str) and fold(raw) in MECHANISMS else None
-
-
-def _goal(raw: Raw) -> str | None:
-    return fold(raw) if isinstance(raw, str) and fold(raw) in GOALS else None
-
-
-def _short(raw: Raw) -> str | None:
-    return fold(raw) if isinstance(raw, str) and fold(raw) in ("stop", "best") else None
+def _one_of(*words: str) -> Callable[[Raw], str | None]:
+    return lambda raw: fold(raw) if isinstance(raw, str) and fold(raw) in words else None
 
 
 def _flag(raw: Raw) -> bool | None:
@@ -131,28 +134,24 @@ def _split(raw: Raw) -> Weights | None:
     plain = tuple(weight for item in raw if (weight := _weight(item)) is not None)
     if len(plain) == len(raw):
         return plain
+    return _by_name(raw, _weight)
+
+
+def _by_name(raw: tuple[Raw, ...], check: Callable[[Raw], Value | None]) -> tuple[tuple[str, Value], ...] | None:
+    """name => value pairs, each name once."""
     named = tuple(
-        (item[0], weight)
+        (item[0], value)
         for item in raw
         if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
-        if (weight := _weight(item[1])) is not None
+        if (value := check(item[1])) is not None
     )
     distinct = len({fold(name) for name, _ in named})
-    return named if len(named) == len(raw) == distinct else None
+    return named if named and len(named) == len(raw) == distinct else None
 
 
 def _accuracy(raw: Raw) -> Accuracy | None:
     """One half-width for all columns, or one for each that is named; each a number, or a percentage of what was released."""
-    if not isinstance(raw, tuple):
-        return _near(raw)
-    named = tuple(
-        (item[0], near)
-        for item in raw
-        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
-        if (near := _near(item[1])) is not None
-    )
-    distinct = len({fold(name) for name, _ in named})
-    return named if named and len(named) == len(raw) == distinct else None
+    return _by_name(raw, _near) if isinstance(raw, tuple) else _near(raw)
 
 
 def _near(raw: Raw) -> Fraction | Relative | None:
@@ -162,91 +161,66 @@ def _near(raw: Raw) -> Fraction | Relative | None:
     return Relative(percent / 100) if percent is not None and SMALLEST_SHARE <= percent / 100 <= LARGEST_SHARE else None
 
 
+_LIMIT = "a whole number from 1 to 1e9, 'auto' or 'released'"
 _SPECS = (
-    OptionSpec(name="epsilon", takes="a number from 1e-9 to 1e6", example="epsilon = 0.5", check=_epsilon),
+    OptionSpec("epsilon", "a number from 1e-9 to 1e6", "epsilon = 0.5", _epsilon),
+    OptionSpec("delta", "a number from 0 to the owner's max_delta, 1e-3", "delta = 1e-9", _delta),
+    OptionSpec("rho", "a number from 1e-12 to 1e6, where the budget is kept in ρ", "rho = 0.05", _rho, settable=False),
+    OptionSpec("max_rows_contributed", _LIMIT, "max_rows_contributed = 12", _limit),
+    OptionSpec("max_groups_contributed", _LIMIT, "max_groups_contributed = 4", _limit),
+    OptionSpec("max_rows_per_group", "a whole number from 1 to 1e9", "max_rows_per_group = 3", _cap),
+    OptionSpec("mechanism", "'auto', 'laplace' or 'gaussian'", "mechanism = 'laplace'", _one_of(*MECHANISMS)),
     OptionSpec(
-        name="delta",
-        takes="a number from 0 to the owner's max_delta, 1e-3",
-        example="delta = 1e-9",
-        check=_delta,
-    ),
-    OptionSpec(
-        name="max_rows_contributed",
-        takes="a whole number from 1 to 1e9, 'auto' or 'released'",
-        example="max_rows_contributed = 12",
-        check=_limit,
-    ),
-    OptionSpec(
-        name="max_groups_contributed",
-        takes="a whole number from 1 to 1e9, 'auto' or 'released'",
-        example="max_groups_contributed = 4",
-        check=_limit,
-    ),
-    OptionSpec(
-        name="max_rows_per_group", takes="a whole number from 1 to 1e9", example="max_rows_per_group = 3", check=_cap
-    ),
-    OptionSpec(
-        name="mechanism",
-        takes="'auto', 'laplace' or 'gaussian'",
-        example="mechanism = 'laplace'",
-        check=_mechanism,
-    ),
-    OptionSpec(
-        name="split",
-        takes="positive weights of columns of the outermost SELECT: by name, or of all that take a share of ε, in order",
-        example="split = (n => 2, total => 1) or split = (2, 1)",
-        check=_split,
+        "split",
+        "positive weights of columns of the outermost SELECT: by name, or in order for all that take a share of ε",
+        "split = (n => 2, total => 1) or split = (2, 1)",
+        _split,
         settable=False,
     ),
     OptionSpec(
-        name="error",
-        takes="'per cell' or 'per level': which mean error ROLLUP, CUBE and GROUPING SETS make small",
-        example="error = 'per cell'",
-        check=_goal,
+        "error",
+        "'per cell' or 'per level': which mean error to make small in ROLLUP, CUBE and GROUPING SETS",
+        "error = 'per cell'",
+        _one_of(*GOALS),
         settable=False,
     ),
     OptionSpec(
-        name="accuracy",
-        takes="how accurate numbers must be: a half-width of the confidence interval, or a percentage of what was released "
-        "before; one for all columns, or one for each by its name",
-        example="accuracy = (n => 50, total => '5%') or accuracy = 50",
-        check=_accuracy,
+        "accuracy",
+        "how accurate numbers must be: a half-width of the confidence interval, or a percentage of what was released "
+        "before; one for all columns, or one for each by name",
+        "accuracy = (n => 50, total => '5%') or accuracy = 50",
+        _accuracy,
         settable=False,
     ),
+    OptionSpec("confidence", "a level between 0 and 1", "confidence = 0.99", _level, settable=False),
     OptionSpec(
-        name="confidence", takes="a level between 0 and 1", example="confidence = 0.99", check=_level, settable=False
-    ),
-    OptionSpec(
-        name="assumed_rows",
-        takes="a whole number from 1 to 1e9: how many rows count in each group, for estimates of averages and ratios",
-        example="assumed_rows = 1000",
-        check=_cap,
+        "assumed_rows",
+        "a whole number from 1 to 1e9: how many rows count in each group, for estimates of averages and ratios",
+        "assumed_rows = 1000",
+        _cap,
         settable=False,
     ),
+    OptionSpec("if_not_enough", "'stop' or 'best'", "if_not_enough = 'best'", _one_of("stop", "best"), settable=False),
+    OptionSpec("fresh", "true or false", "fresh = true", _flag),
+    OptionSpec("intervals", "a level between 0 and 1", "intervals = 0.95", _level),
+    OptionSpec("top_k", "true or false", "top_k = true", _flag),
+    OptionSpec("over_limit", "true or false", "over_limit = true", _flag, settable=False),
+    OptionSpec("nonnegative", "true or false", "nonnegative = true", _flag),
+    OptionSpec("proof", "true or false", "proof = true", _flag, settable=False),
     OptionSpec(
-        name="if_not_enough", takes="'stop' or 'best'", example="if_not_enough = 'best'", check=_short, settable=False
-    ),
-    OptionSpec(name="fresh", takes="true or false", example="fresh = true", check=_flag),
-    OptionSpec(name="intervals", takes="a level between 0 and 1", example="intervals = 0.95", check=_level),
-    OptionSpec(name="top_k", takes="true or false", example="top_k = true", check=_flag),
-    OptionSpec(name="over_limit", takes="true or false", example="over_limit = true", check=_flag, settable=False),
-    OptionSpec(name="nonnegative", takes="true or false", example="nonnegative = true", check=_flag),
-    OptionSpec(name="proof", takes="true or false", example="proof = true", check=_flag, settable=False),
-    OptionSpec(
-        name="privacy_unit_column",
-        takes="the name of the catalog's unit column",
-        example="privacy_unit_column = patient_id",
-        check=_name,
+        "privacy_unit_column",
+        "the name of the unit column in the metadata",
+        "privacy_unit_column = patient_id",
+        _name,
         settable=False,
     ),
 )
-CONFIRM_ABOVE = OptionSpec(
-    name="confirm_above", takes="a number from 1e-9 to 1e6", example="confirm_above = 0.5", check=_epsilon
-)
+CONFIRM_ABOVE = OptionSpec("confirm_above", "a number from 1e-9 to 1e6", "confirm_above = 0.5", _epsilon)
+TIME_LIMIT = OptionSpec("time_limit", "a number of seconds from 0.1 to 86400", "time_limit = 600", _seconds)
 OPTIONS: Mapping[str, OptionSpec] = MappingProxyType({spec.name: spec for spec in _SPECS})
 # With SET: the options that are not about one query's columns, and what an interface asks itself.
 SETTINGS: Mapping[str, OptionSpec] = MappingProxyType(
-    {spec.name: spec for spec in (*_SPECS, CONFIRM_ABOVE) if spec.settable}
+    {spec.name: spec for spec in (*_SPECS, CONFIRM_ABOVE, TIME_LIMIT) if spec.settable}
 )
 
 
@@ -263,10 +237,18 @@ def option(
             f"{spec.name} takes {spec.takes}",
             code=119,
             at=at,
-            why="The value given is something else.",
+            why="The given value does not fit.",
             fix=f"Write for example {spec.example}.",
         )
     return Option(spec.name, value, at)
+
+
+def setting_named(name: str, at: Span | None) -> OptionSpec:
+    """A setting's specification; SqlError 119 for an unknown name."""
+    spec = SETTINGS.get(fold(name))
+    if spec is None:
+        raise _unknown(name, True, at)
+    return spec
 
 
 def _unknown(name: str, setting: bool, at: Span | None) -> SqlError:

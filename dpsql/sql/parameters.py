@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import cast
+from uuid import UUID
 
 from sqlglot import Token, TokenType
 
@@ -20,8 +21,12 @@ Given = Sequence[object] | Mapping[str, object] | None
 _PLAIN = (bool, int, float, Decimal, Fraction, str, date, datetime)
 
 
-def number_parameters(tokens: list[Token], given: Given) -> tuple[list[Token], Mapping[int, ParameterValue]]:
-    """Tokens with every parameter as `$` `k`, and the value of each k; SqlError 109 for missing, unused, mixed ones."""
+def number_parameters(
+    tokens: list[Token], given: Given, *, partial: bool = False
+) -> tuple[list[Token], Mapping[int, ParameterValue]]:
+    """Tokens with every parameter as `$` `k`, and the value of each k; SqlError 109 for missing, mixed, and unused ones.
+
+    partial: the tokens are a part of the statement, and others may use the rest."""
     binding = _Binding(given)
     kept: list[Token] = []
     following: Token | None
@@ -41,7 +46,8 @@ def number_parameters(tokens: list[Token], given: Given) -> tuple[list[Token], M
             skip = True
         else:
             kept.append(token)
-    binding.check_all_used()
+    if not partial:
+        binding.check_all_used()
     return kept, frozen(binding.values)
 
 
@@ -150,11 +156,40 @@ class _Binding:
                 f"{len(unused)} parameter value{'s are' if len(unused) != 1 else ' is'} not used by the statement",
                 code=109,
                 why=f"The first is {str(unused[0])[:40]}.",
-                fix="Pass one value for each parameter of the statement, and no more.",
+                fix="Pass exactly one value for each parameter of the statement.",
             )
 
 
-def _plain(value: object, where: Span) -> ParameterValue:
+def plain_values(given: Given) -> list[object] | dict[str, object]:
+    """Parameters of a statement that is DuckDB's text: plain values, and the kinds that only public data has."""
+    if given is None:
+        return []
+    if isinstance(given, (str, bytes)) or not isinstance(given, (Sequence, Mapping)):
+        raise SqlError("parameters are a list or a dict", code=109, fix="Pass [value, …] or {'name': value, …}.")
+    if isinstance(given, Mapping):
+        return {str.__str__(name): _public(value) for name, value in given.items() if isinstance(name, str)}
+    return [_public(value) for value in given]
+
+
+def _public(value: object) -> object:
+    match value:
+        case bytes() | bytearray() | memoryview():
+            return bytes(value)
+        case timedelta():
+            return timedelta(days=value.days, seconds=value.seconds, microseconds=value.microseconds)
+        case time():
+            return time.fromisoformat(time.isoformat(value))
+        case UUID():
+            return UUID(int=value.int)
+        case list() | tuple():
+            return [_public(one) for one in value]
+        case dict():
+            return {str(name): _public(one) for name, one in value.items()}
+    plain = _plain(value, None)
+    return float(plain) if isinstance(plain, Fraction) else plain
+
+
+def _plain(value: object, where: Span | None) -> ParameterValue:
     """The value itself; numpy's scalars as Python's. Other types are refused: their text form would be a guess."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()

@@ -29,20 +29,21 @@ _stack_users = 0
 _stack_before = 0
 
 
-def parse(text: str, parameters: Given = None) -> Statement:
-    """The one statement in the text, with its parameters bound; otherwise an Error that points into the text."""
+def parse(text: str, parameters: Given = None, *, partial: bool = False) -> Statement:
+    """The one statement in the text, with its parameters bound; otherwise an Error that points into the text. partial: other
+    texts may use the rest of the parameters."""
     if isinstance(text, str):
         text = str.__str__(text)  # not a subclass, whose slices may be anything
     try:
-        return _parse(text, parameters)
+        return _parse(text, parameters, partial=partial)
     except Error as error:
         if isinstance(text, str):
             error.in_text(text)
         raise
 
 
-def _parse(text: str, given: Given) -> Statement:
-    tokens, values = number_parameters(tokenize(text), given)
+def _parse(text: str, given: Given, *, partial: bool) -> Statement:
+    tokens, values = number_parameters(tokenize(text), given, partial=partial)
     head = statement_head(tokens)
     if head.kind == "set":
         value = setting(tokens, head.rest, values)

@@ -16,28 +16,16 @@ from sqlglot import Token, TokenType, exp
 from dpsql.sql.tokens import NAME_META, own_place, word
 
 # The names that sqlglot reads with a grammar of their own, by the class it makes of them.
+_NAMES: dict[type[exp.Expr], str] = {
+    exp.ApproxQuantile: "APPROX_QUANTILE", exp.ArgMax: "ARG_MAX ARGMAX MAX_BY", exp.ArgMin: "ARG_MIN ARGMIN MIN_BY",
+    exp.Ceil: "CEIL", exp.Chr: "CHR CHAR", exp.Extract: "EXTRACT", exp.Floor: "FLOOR",
+    exp.GroupConcat: "STRING_AGG GROUP_CONCAT LISTAGG STRINGAGG", exp.If: "IF", exp.Max: "MAX", exp.Min: "MIN",
+    exp.PercentileCont: "QUANTILE_CONT", exp.PercentileDisc: "QUANTILE_DISC", exp.Quantile: "QUANTILE",
+    exp.StrPosition: "POSITION", exp.Substring: "SUBSTRING", exp.Trim: "TRIM", exp.TryCast: "TRY_CAST",
+    exp.Cast: "CAST",
+}  # fmt: skip
 NAMES: Mapping[type[exp.Expr], tuple[str, ...]] = MappingProxyType(
-    {
-        exp.ApproxQuantile: ("APPROX_QUANTILE",),
-        exp.ArgMax: ("ARG_MAX", "ARGMAX", "MAX_BY"),
-        exp.ArgMin: ("ARG_MIN", "ARGMIN", "MIN_BY"),
-        exp.Ceil: ("CEIL",),
-        exp.Chr: ("CHR", "CHAR"),
-        exp.Extract: ("EXTRACT",),
-        exp.Floor: ("FLOOR",),
-        exp.GroupConcat: ("STRING_AGG", "GROUP_CONCAT", "LISTAGG", "STRINGAGG"),
-        exp.If: ("IF",),
-        exp.Max: ("MAX",),
-        exp.Min: ("MIN",),
-        exp.PercentileCont: ("QUANTILE_CONT",),
-        exp.PercentileDisc: ("QUANTILE_DISC",),
-        exp.Quantile: ("QUANTILE",),
-        exp.StrPosition: ("POSITION",),
-        exp.Substring: ("SUBSTRING",),
-        exp.Trim: ("TRIM",),
-        exp.TryCast: ("TRY_CAST",),
-        exp.Cast: ("CAST",),
-    }
+    {node: tuple(names.split()) for node, names in _NAMES.items()}
 )
 _PREFIX_TYPES = {TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPNTZ}
 

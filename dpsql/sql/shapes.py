@@ -11,13 +11,14 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from dpsql.sql.call_syntax import AGGREGATES
+from dpsql.sql.aggregate_nodes import AGGREGATE_ARGUMENTS
 
 Kinds = tuple[type[exp.Expr], ...]
 
 _QUERIES: Kinds = (exp.Select, exp.Subquery, exp.Union, exp.Intersect, exp.Except)
 _ITEMS: Kinds = (exp.Table, exp.Subquery, exp.Values)
-_CALLS: Kinds = (*AGGREGATES, exp.Anonymous)
+_COMPARED: Kinds = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_CALLS: Kinds = (*AGGREGATE_ARGUMENTS, exp.Anonymous)
 
 
 def _of(kinds: Kinds, *arguments: str) -> frozenset[tuple[type[exp.Expr], str]]:
@@ -25,7 +26,7 @@ def _of(kinds: Kinds, *arguments: str) -> frozenset[tuple[type[exp.Expr], str]]:
 
 
 # An aggregate's arguments may hold DISTINCT and ORDER BY; sqlglot hangs the latter on the last argument.
-_IN_CALL = frozenset((kind, argument) for kind, names in AGGREGATES.items() for argument in names) | _of(
+_IN_CALL = frozenset((kind, argument) for kind, names in AGGREGATE_ARGUMENTS.items() for argument in names) | _of(
     (exp.Anonymous,), "expressions"
 )
 
@@ -57,6 +58,7 @@ PARENTS: Mapping[type[exp.Expr], frozenset[tuple[type[exp.Expr], str]]] = Mappin
         exp.DataTypeParam: _of((exp.DataType,), "expressions"),
         exp.Star: _of((exp.Select,), "expressions") | _of((exp.Column, exp.Count), "this"),
         exp.Alias: _of((exp.Select,), "expressions"),
+        **dict.fromkeys((exp.Any, exp.All), _of(_COMPARED, "expression")),
     }
 )
 
@@ -79,6 +81,8 @@ CHILDREN: Mapping[tuple[type[exp.Expr], str], Kinds] = MappingProxyType(
         (exp.CTE, "alias"): (exp.TableAlias,),
         (exp.Exists, "this"): _QUERIES,
         (exp.In, "query"): _QUERIES,
+        (exp.Any, "this"): _QUERIES,
+        (exp.All, "this"): _QUERIES,
         (exp.Filter, "this"): (*_CALLS, exp.WithinGroup, exp.IgnoreNulls),
         (exp.WithinGroup, "this"): _CALLS,
         (exp.Filter, "expression"): (exp.Where,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
@@ -20,12 +20,16 @@ StatementKind = Literal[
     "explain",
     "show_budget",
     "show_tables",
+    "show_settings",
     "describe",
     "set",
+    "reset",
     "create_table_as",
     "create_table",
     "insert",
     "drop_table",
+    "change",
+    "transaction",
 ]
 
 
@@ -80,6 +84,35 @@ class ColumnDefinition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A private query within a text that is passed on: the text names its rows by `name`. printed: as DuckDB does. columns:
+    their names there, if they are not those of the query."""
+
+    name: str
+    tree: exp.Expr
+    call_options: Mapping[int, Mapping[str, Bounds]]
+    parameters: Mapping[int, ParameterValue]
+    printed: str
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A query that is passed on to DuckDB as the text it is, over the rows of its parts and public tables.
+
+    tables: of the catalog, users: of the user, views: of the catalog with their texts. parameters: by name where they are
+    named, else in their order."""
+
+    text: str
+    parts: tuple[Part, ...] = ()
+    tables: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    views: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str | None, ParameterValue], ...] = ()
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One statement, taken apart but with no name resolved.
 
@@ -88,9 +121,10 @@ class Statement:
     options: from WITH DIFFERENTIAL_PRIVACY OPTIONS(…), validated.
     call_options: by the start offset of an aggregate call's name, which is the node's meta["start"].
     parameters: by the number that a Placeholder node carries (`placeholder_value`); every occurrence has its own.
-    name: the table of DESCRIBE, CREATE, INSERT, DROP as written (unquoted); the option of SET.
+    name: the table of DESCRIBE, CREATE, INSERT, DROP as written (unquoted); the option of SET, RESET, SHOW ("": all).
     value: SET's option.
-    flags: "or replace", "if not exists", "if exists".
+    passed: what is run instead of a tree. otherwise: the statement taken another way, if this one cannot be
+    planned. flags: "or replace", "if not exists", "if exists".
     """
 
     text: str
@@ -104,6 +138,8 @@ class Statement:
     value: Option | None = None
     columns: tuple[ColumnDefinition, ...] = ()
     flags: frozenset[str] = frozenset()
+    passed: Passed | None = None
+    otherwise: Callable[[], Statement | None] | None = field(default=None, compare=False, repr=False)
 
     def placeholder_value(self, node: exp.Placeholder) -> ParameterValue:
         """The value bound to a Placeholder of this statement's tree."""

@@ -37,6 +37,7 @@ TYPES: Mapping[exp.DType, Type] = MappingProxyType(
         exp.DType.BIGINT: BIGINT,
         exp.DType.INT128: HUGEINT,
         exp.DType.DOUBLE: REAL,
+        exp.DType.FLOAT: REAL,  # of 64 bits, as every real number here
         exp.DType.TEXT: TEXT,
         exp.DType.VARCHAR: TEXT,
         exp.DType.DATE: DATE,
@@ -54,13 +55,12 @@ def read_type(node: Node, at: Span | None = None) -> Type:
     type_ = TYPES.get(kind) if isinstance(kind, exp.DType) else None
     if type_ is not None:
         return type_
-    name = str(getattr(kind, "value", kind))
-    fix = (
-        "Write DOUBLE."
-        if name == "FLOAT"
-        else "Use BOOLEAN, BIGINT, DOUBLE, DECIMAL(p, s), VARCHAR, DATE or TIMESTAMP."
+    raise Refused(
+        f"the type {getattr(kind, 'value', kind)} is not supported",
+        at=at,
+        why="Columns and results have other types.",
+        fix="Use BOOLEAN, BIGINT, DOUBLE, DECIMAL(p, s), VARCHAR, DATE or TIMESTAMP.",
     )
-    raise Refused(f"the type {name} is not supported", at=at, why="Columns and results have other types.", fix=fix)
 
 
 def _read_decimal(node: Node, at: Span | None) -> Type:

@@ -12,8 +12,9 @@ from dpsql.dbapi import Connection
 from dpsql.frames import PrivateFrame
 from dpsql.frames.root import from_keywords
 from dpsql.session import open_session
+from dpsql.testing.changes import SALT, Declared, Replayed, compare
 from dpsql.testing.measurements import Totals
-from dpsql.testing.physical import SALT, Declared, Replayed, Replayer, compare, replay
+from dpsql.testing.physical import Replayer, replay
 from dpsql.testing.removal import CatalogLike, Copies, neighbour, neighbour_files
 
 __all__ = [

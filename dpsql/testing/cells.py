@@ -146,7 +146,7 @@ def _whole(cell: Cell) -> int | None:
 
 def _decimal(cell: Cell, type_: Type) -> Decimal | None:
     number = _number(cell)
-    if number is None:
+    if number is None or abs(number) >= Decimal(10) ** (type_.precision - type_.scale):
         return None
     rounded = number.quantize(Decimal(1).scaleb(-type_.scale), ROUND_HALF_UP, EXACT)
     return rounded if abs(rounded) < Decimal(10) ** (type_.precision - type_.scale) else None

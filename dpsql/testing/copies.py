@@ -1,16 +1,15 @@
 """The rows of each source in memory, as they are: cells to look at, and any of the rows again, in any order.
 
-CSV lines are cut here by the documented rule and not by the reader's code; Parquet and .duckdb come through a plain
-connection (engine/plain.py), frames as they are. pyarrow is needed for all but frames of pandas and mappings.
+CSV lines are cut by csv_copies.py, tables of a server and of Spark read by server_copies.py and spark_copies.py; Parquet and
+.duckdb come through a plain connection (engine/plain.py), frames as they are. pyarrow is needed for all but frames of
+pandas and mappings.
 """
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,33 +19,21 @@ import numpy as np
 
 from dpsql.catalog.model import Catalog, fold
 from dpsql.engine import plain
-from dpsql.engine.sources import Database, Files, Frame, Source
+from dpsql.engine.sources import Database, Files, Frame, Server, Source, SparkTable
 from dpsql.errors import InterfaceError
-from dpsql.sources.table_sources import declared_source, overrides
+from dpsql.sources.table_sources import overrides, source_of
 from dpsql.testing.cells import DAY, Cell, Moment
-
-Places = Sequence[int]  # of rows
-Written = Callable[[Places, Path], Source]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """One table's rows. cells: of a column, by name. rows: those at the places, in that order, as a frame. written: the
-    same in the source's own format, in a folder.
-
-    count: how many rows the table has. Lines of a CSV that are no row are not counted: nobody has them."""
-
-    count: int
-    cells: Callable[[str], list[Cell]]
-    rows: Callable[[Places], object]
-    written: Written
+from dpsql.testing.csv_copies import csv_copy
+from dpsql.testing.one_copy import Copy, Places, in_memory, named_in
+from dpsql.testing.server_copies import server_copy
+from dpsql.testing.spark_copies import spark_copy
 
 
 def read(catalog: Catalog, source: object) -> dict[str, Copy]:
     """Every private table's copy, by its name in the catalogue. source: as for connect()."""
     given = overrides(catalog, source)
     private = [table for table in catalog.tables if not table.public]
-    return {table.name: _copy(table.name, given.get(fold(table.name)) or declared_source(table)) for table in private}
+    return {table.name: _copy(table.name, source_of(table, given)) for table in private}
 
 
 def public(catalog: Catalog, source: object) -> dict[str, object]:
@@ -59,18 +46,22 @@ def public(catalog: Catalog, source: object) -> dict[str, object]:
 def _copy(table: str, source: Source) -> Copy:
     match source:
         case Files(kind="csv"):
-            return _csv(table, source)
+            return csv_copy(table, source)
         case Files():
             return _parquet(plain.parquet_table(table, source), table, source)
         case Database():
             return _database(plain.database_table(table, source), source)
         case Frame():
             return _frame(source.data)
+        case Server():
+            return server_copy(source)
+        case SparkTable():
+            return spark_copy(source, _arrow_cells)
 
 
 def _frame(data: Any) -> Copy:
     if any(cls.__name__ == "DataFrame" and cls.__module__.startswith("pandas") for cls in type(data).__mro__):
-        return _in_memory(len(data), lambda name: _pandas_cells(data, name), lambda places: data.iloc[list(places)])
+        return in_memory(len(data), lambda name: _pandas_cells(data, name), lambda places: data.iloc[list(places)])
     if isinstance(data, Mapping):
         return _mapping({name: _array(values) for name, values in data.items()})
     for method in ("collect", "to_arrow", "to_arrow_table", "to_table", "read_all"):
@@ -85,26 +76,14 @@ def _frame(data: Any) -> Copy:
     return _arrow(data)
 
 
-def _in_memory(count: int, cells: Callable[[str], list[Cell]], rows: Callable[[Places], object]) -> Copy:
-    return Copy(count=count, cells=cells, rows=rows, written=lambda places, folder: Frame(data=rows(places)))
-
-
-def _named(names: Sequence[str], name: str) -> str:
-    """A column's name as the source spells it."""
-    matching = [one for one in names if fold(one) == fold(name)]
-    if len(matching) != 1:
-        raise InterfaceError(f'the source has no column "{name}"')
-    return matching[0]
-
-
 # --- Arrow -------------------------------------------------------------------------------------------------------------
 
 
 def _arrow(table: Any) -> Copy:
     def cells(name: str) -> list[Cell]:
-        return _arrow_cells(table.column(_named(table.column_names, name)))
+        return _arrow_cells(table.column(named_in(table.column_names, name)))
 
-    return _in_memory(table.num_rows, cells, lambda places: _taken(table, places))
+    return in_memory(table.num_rows, cells, lambda places: _taken(table, places))
 
 
 def _taken(table: Any, places: Places) -> Any:
@@ -163,7 +142,7 @@ def _database(table: Any, source: Database) -> Copy:
 
 
 def _pandas_cells(frame: Any, name: str) -> list[Cell]:
-    series = frame[_named(list(frame.columns), name)]
+    series = frame[named_in(list(frame.columns), name)]
     if hasattr(series.dtype, "categories"):
         series = series.astype(series.cat.categories.dtype)
     if hasattr(series.dtype, "pyarrow_dtype"):
@@ -187,7 +166,7 @@ def _array(values: Any) -> Any:
 
 def _mapping(columns: Mapping[str, Any]) -> Copy:
     def cells(name: str) -> list[Cell]:
-        column = columns[_named(list(columns), name)]
+        column = columns[named_in(list(columns), name)]
         is_object = str(getattr(column, "dtype", "")) == "object"
         return [_object(value) if is_object else _cell(value) for value in column]
 
@@ -195,7 +174,7 @@ def _mapping(columns: Mapping[str, Any]) -> Copy:
         at = np.array(list(places), dtype=np.int64)
         return {name: values[at] for name, values in columns.items()}
 
-    return _in_memory(len(next(iter(columns.values()))), cells, rows)
+    return in_memory(len(next(iter(columns.values()))), cells, rows)
 
 
 def _cell(value: Any) -> Cell:
@@ -246,90 +225,6 @@ def _when(value: Any) -> Cell:
         raise InterfaceError("the judge reads no moments with a time zone")
     seconds = value.hour * 3600 + value.minute * 60 + value.second
     return Moment(days * DAY + seconds * 1_000_000 + value.microsecond, is_day=False)
-
-
-# --- CSV -----------------------------------------------------------------------------------------------------------------
-
-
-def _csv(table: str, source: Files) -> Copy:
-    """Physical lines that are rows, and their fields, all text."""
-    lines: list[bytes] = []
-    names, header = list(source.names), b""
-    for path in plain.file_paths(table, source):
-        path_lines = _lines(path)
-        if source.header:
-            header = path_lines.pop(0)
-            named = fields(header.decode("utf-8-sig"), source)
-            names = [name or "" for name in named or ()]
-        lines += path_lines
-    split = [_fields_of(line, source) for line in lines]
-    kept = [(line, row) for line, row in zip(lines, split, strict=True) if row and len(row) == len(names)]
-    columns = {name: [row[at] for _, row in kept] for at, name in enumerate(names)}
-
-    def cells(name: str) -> list[Cell]:
-        return list(columns[_named(names, name)])
-
-    def rows(places: Places) -> object:
-        import pyarrow
-
-        return pyarrow.table(
-            {name: pyarrow.array([column[at] for at in places], pyarrow.string()) for name, column in columns.items()}
-        )
-
-    def written(places: Places, folder: Path) -> Source:
-        path = folder / f"{table}.csv"
-        some = [kept[at][0] for at in places]
-        path.write_bytes(b"".join(line + b"\n" for line in ([header] if source.header else []) + some))
-        return replace(source, paths=(path,))
-
-    return Copy(count=len(kept), cells=cells, rows=rows, written=written)
-
-
-def _lines(path: Path) -> list[bytes]:
-    data = gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
-    return [line for line in re.split(rb"\r\n|\n|\r", data) if line]
-
-
-def _fields_of(line: bytes, source: Files) -> list[str | None] | None:
-    try:
-        return fields(line.decode("utf-8"), source)
-    except UnicodeDecodeError:
-        return None
-
-
-def fields(line: str, source: Files) -> list[str | None] | None:
-    """The fields of one line, character by character; None where a quote is open at its end. An empty field is NULL,
-    an empty text in quotes is empty. Quotes that are not around the whole field belong to it."""
-    raw, inside, at = [""], False, 0
-    while at < len(line):
-        one = line[at]
-        escaped = source.escape not in ("", source.quote) and one == source.escape
-        if source.quote and escaped and line[at + 1 : at + 2] in (source.escape, source.quote):
-            one = line[at : at + 2]
-        elif source.quote and one == source.quote:
-            inside = not inside
-        elif not inside and line.startswith(source.delimiter, at):
-            raw.append("")
-            at += len(source.delimiter)
-            continue
-        raw[-1] += one
-        at += len(one)
-    return None if inside else [_field(text, source) for text in raw]
-
-
-def _field(raw: str, source: Files) -> str | None:
-    quote, escape = source.quote, source.escape
-    if raw == "":
-        return None
-    if not quote or len(raw) < 2 or raw[0] != quote or raw[-1] != quote:
-        return raw
-    text = raw[1:-1]
-    if not escape:
-        return text
-    if escape == quote:
-        return text.replace(quote * 2, quote)
-    marks = re.escape(escape)
-    return re.sub(f"{marks}([{re.escape(quote)}{marks}])", r"\1", text)
 
 
 def shuffled(count: int, seed: int) -> list[int]:

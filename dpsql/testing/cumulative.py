@@ -1,4 +1,4 @@
-"""What is measured for cumulative sums, worked out a second time: from its definition, number by number."""
+"""What is measured for cumulative sums, computed a second time: from its definition, number by number."""
 
 from __future__ import annotations
 

@@ -15,19 +15,20 @@ import numpy as np
 
 from dpsql.errors import InternalError
 from dpsql.execution.plan_sql import PlanSql
-from dpsql.execution.vault_sql import vault_relations
-from dpsql.plan.measurements import Choice, Histogram, Measurement, TopGroups
+from dpsql.execution.release_stages import vault_totals
+from dpsql.execution.vault_sql import vault_relations, vault_run
+from dpsql.plan.measurements import Choice, Histogram, Measurement, RowMoments, RowTotal, Slice, TopGroups
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.limits import counting, over_limits
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.render.stage import together
+from dpsql.plan.render.together import together
 from dpsql.plan.stages import Draw, LimitChoice, NoisyStage
 from dpsql.plan.vault_query import CANDIDATE, GROUP, VOTES, WEIGHT, Array, Question, total
-from dpsql.privacy.calibrate import KEYS
 from dpsql.privacy.noise_grid import SELECTED_LIMIT
+from dpsql.privacy.parts import KEYS
 from dpsql.privacy.settling import settled
-from dpsql.query import vault_run, vault_totals
-from dpsql.release.noise import Exact, all_keys_of, answers_of, cells
+from dpsql.release.exact import Exact, answers_of, cells
+from dpsql.release.private_keys import all_keys_of
 from dpsql.session import Session
 from dpsql.testing.cumulative import along
 
@@ -111,17 +112,14 @@ def run(session: Session, stage: NoisyStage, plan_sql: PlanSql, *, salt: int, re
         named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
     if stage.unsettled:
         asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
-        answered = answers_of(vault_run(session, stage, plan_sql, vault, asked))
-        for choice, (_, columns) in zip(_own_choices(stage), answered, strict=True):
-            named[f"{LIMIT}{choice.of}"] = _by_candidate(columns)
+        for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
+            named[f"{LIMIT}{question.limit}"] = _by_candidate(columns)
         stage = measured(stage, salt)
         ready = dataclasses.replace(ready, stage=stage)
     if stage.over:
         asked = over_limits(ready, vault_relations(session, vault, stage))
-        for over, (_, columns) in zip(
-            stage.over, answers_of(vault_run(session, stage, plan_sql, vault, asked)), strict=True
-        ):
-            named[f"{OVER}{over.of}"] = _by_candidate(columns)
+        for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
+            named[f"{OVER}{question.limit}"] = _by_candidate(columns)
     exact = vault_totals(session, ready, plan_sql, vault, exact=False, salt=salt)
     for j, name, _, parts in _vectors(stage):
         named[name] = _measured(exact, stage, j, parts)
@@ -150,7 +148,7 @@ def _own_choices(stage: NoisyStage) -> tuple[LimitChoice, ...]:
 def _beside_votes(exact: Exact, stage: NoisyStage, named: dict[str, Mapping[Cell, int]], selected: Ready) -> Run:
     """Totals that were answered beside the votes."""
     ((question, columns),) = answers_of(exact)
-    totals = {name: column for name, column in columns.items() if name.startswith("m")}
+    totals = {c.name: columns[c.name] for c in question.columns if c.of == "total"}
     own_places = {GROUP.name: np.arange(selected.count, dtype=np.int64)}
     totals_only = Exact(((question, {**own_places, **totals}),))
     keys = _keys(columns, question)
@@ -167,7 +165,7 @@ def _by_place(cells_: Mapping[Cell, int]) -> Iterator[tuple[tuple[tuple[int], in
 
 
 def _keys(columns: Mapping[str, Array], question: Question) -> list[Group]:
-    names = [c.name for c in question.columns if c != VOTES and not c.name.startswith("m")]
+    names = [c.name for c in question.columns if c.of not in ("votes", "total")]
     return list(zip(*(np.ma.asarray(columns[name]).tolist() for name in names), strict=True))
 
 
@@ -184,8 +182,8 @@ def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...
     of the measurement's totals it is made of. Ends are one vector; other totals are vectors of their own."""
     names: list[str] = []
     for j, noised in enumerate(stage.noised):
-        if noised.draw.mechanism in ("none", "summed"):
-            continue
+        if noised.draw.mechanism in ("none", "summed") or _slices(stage, j)[:1] != [j]:
+            continue  # slices of one number are one vector, by the first of them
         twins = sum(name.split(" #")[0] == noised.measurement.name for name in names)
         name = f"{noised.measurement.name} #{twins + 1}" if twins else noised.measurement.name
         names.append(name)
@@ -195,7 +193,30 @@ def _vectors(stage: NoisyStage) -> Iterator[tuple[int, str, Draw, tuple[int, ...
             yield from ((j, f"{name}, total {i + 1}", draw, (i,)) for i, draw in enumerate(noised.draws))
 
 
+def _slices(stage: NoisyStage, j: int) -> list[int]:
+    """The measurements that make one vector with it: those of the same thing in the slices of one number."""
+    what = _without_slice(stage.measurements[j]) or j
+    return [j] if what == j else [i for i, one in enumerate(stage.measurements) if _without_slice(one) == what]
+
+
+def _without_slice(one: Measurement) -> object:
+    match one:
+        case RowTotal(slice=Slice() as mine):
+            return mine.number, mine.of, one.piece, one.needs
+        case RowMoments(slice=Slice() as mine):
+            return mine.number, mine.of, one.axis, one.degree, one.needs
+    return None
+
+
 def _measured(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -> dict[Cell, int]:
+    return {
+        (group, 10 * n + i): m  # totals of one are fewer
+        for n, slice_ in enumerate(_slices(stage, j))
+        for (group, i), m in _of_slice(exact, stage, slice_, parts).items()
+    }
+
+
+def _of_slice(exact: Exact, stage: NoisyStage, j: int, parts: tuple[int, ...]) -> dict[Cell, int]:
     for question, answer in answers_of(exact):
         if j not in question.answers:
             continue

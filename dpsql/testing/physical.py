@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
@@ -30,89 +30,17 @@ from dpsql.execution.planning import Parameters, plan_of, read
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
-from dpsql.privacy.calibrate import KEYS
 from dpsql.query import in_text
-from dpsql.release.noise import ReleasedRows, release
+from dpsql.release.released_rows import ReleasedRows
+from dpsql.release.totals import release
 from dpsql.session import Session, open_session
 from dpsql.sql.statement import Statement
-from dpsql.testing.measurements import (
-    Reach,
-    Totals,
-    by_group,
-    cumulative,
-    max_groups,
-    measured,
-    reaches,
-    run,
-    size,
-    tried,
-    wrong_own_keys,
-)
+from dpsql.testing.changes import SALT, Replayed, compare, failure_of, first_difference
+from dpsql.testing.measurements import Totals, run, tried
 from dpsql.testing.removal import CatalogLike, Copies, Unit
 
-SALT = 20_261_118
 OPEN = 100  # sides that stay open between statements
 SEED = 1
-
-
-class Declared(dict[str, int]):
-    """What the plan declares: by measurement the most that one unit changes over all groups, in its norm; in how many
-    groups at most."""
-
-    def __init__(self, reaches: Mapping[str, Reach], *, max_groups: int, stage: int) -> None:
-        super().__init__({name: reach.most for name, reach in reaches.items()})
-        self.max_groups = max_groups
-        self.stage = stage
-
-
-class Replayed(NamedTuple):
-    """What removing one unit changed: in how many groups, and each measurement over all of them, in its norm.
-
-    changes and declared are in the plan's noise-grid integers, by measurement name. failure: what went wrong besides: an
-    error on one side, another plan, totals that show an order or an orphan. unit is None where it concerns nobody alone.
-    """
-
-    unit: object
-    changed_groups: int
-    changes: Mapping[str, int]
-    declared: Declared
-    failure: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the run kept what the plan declares."""
-        return (
-            not self.failure
-            and self.changed_groups <= self.declared.max_groups
-            and all(self.changes[name] <= most for name, most in self.declared.items())
-        )
-
-
-def compare(unit: object, stage: NoisyStage, full: Totals, without: Totals, salt: int = SALT) -> Replayed:
-    """What differs between the totals on two neighbouring databases."""
-    declared, along = reaches(measured(stage, salt)), cumulative(stage)
-    changes: dict[str, int] = {}
-    groups = full.groups ^ without.groups
-    failure = wrong_own_keys(stage, full, without, groups) if groups else ""
-    for name, reach in declared.items():
-        before, after = full.named[name], without.named[name]
-        if (
-            name.startswith(KEYS) or full.by_key
-        ):  # keys of one side alone are withheld by the threshold, not hidden by the noise
-            alone = full.groups ^ without.groups
-            before, after = ({cell: n for cell, n in side.items() if cell[0] not in alone} for side in (before, after))
-        changes[name] = size(before, after, reach.norm)
-        moved = by_group(before, after)
-        groups |= moved.keys() if name not in along else set()
-        if reach.each is not None and max(moved.values(), default=0) > reach.each:
-            failure = f"{name} changes by {max(moved.values())} in one group, declared are {reach.each}"
-    return Replayed(
-        unit=unit,
-        changed_groups=len(groups),
-        changes=changes,
-        declared=Declared(declared, max_groups=max_groups(stage), stage=stage.number),
-        failure=failure,
-    )
 
 
 def replay(
@@ -250,11 +178,30 @@ class Replayer(Closing):
             cases = [*(Case(None, first.plan, salt) for first in plan.before), Case(statement, plan, salt)]
             return [line for case in cases for line in self._replayed(case, chosen)]
 
+    def elsewhere(self, sql: str, other: Session, parameters: Parameters = None, *, salt: int = SALT) -> list[Replayed]:
+        """The statement on the same data behind another session, planned there again: a line for each stage whose totals are
+        others, or cannot be had. Raises what refuses the statement there."""
+        with in_text(sql):
+            statement = read(sql, parameters)
+            plan = plan_of(self.session, statement)
+            other_plan = plan_of(other, statement)
+        cases = [Case(None, first.plan, salt) for first in plan.before] + [Case(statement, plan, salt)]
+        side, lines = Side(other), list[Replayed]()
+        for case in cases if plan.stages else ():
+            failed = self._run_whole(case)
+            if failed is None and other_plan != plan:
+                failed = Failed("another plan than for the same data elsewhere")
+            if failed is not None:
+                lines.append(failure_of(None, case.plan.stages[0], f"whole: {failed}"))
+                continue
+            lines += self._equal(case, None, side, case.totals, "another engine")
+        return lines
+
     def _replayed(self, case: Case, chosen: list[Unit]) -> list[Replayed]:
         failed = self._run_whole(case)
         if failed is not None:
             nobody: list[Unit | None] = [None]
-            return [_failure(unit, case.plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
+            return [failure_of(unit, case.plan.stages[0], f"whole: {failed}") for unit in chosen or nobody]
         lines = self._same_again(case)
         for unit in chosen:
             lines += self._without(case, unit, first=unit == chosen[0])
@@ -289,7 +236,7 @@ class Replayer(Closing):
         try:
             totals = self._neighbour(case, unit)
         except Failed as failed:
-            return [_failure(unit, case.plan.stages[0], str(failed))]
+            return [failure_of(unit, case.plan.stages[0], str(failed))]
         lines = [
             compare(unit, stage, before, after, case.salt)
             for stage, before, after in zip(case.plan.stages, case.totals, totals, strict=True)
@@ -314,9 +261,9 @@ class Replayer(Closing):
         try:
             totals = side.stages(case.plan, case.salt, case.ready, case.released, None)
         except Failed as failed:
-            return [_failure(unit, case.plan.stages[0], f"{how}: {failed}")]
+            return [failure_of(unit, case.plan.stages[0], f"{how}: {failed}")]
         return [
-            _failure(unit, stage, f"{how}: {_what(one, other)}")
+            failure_of(unit, stage, f"{how}: {first_difference(one, other)}")
             for stage, one, other in zip(case.plan.stages, expected, totals, strict=True)
             if one != other
         ]
@@ -339,25 +286,9 @@ class Replayer(Closing):
             side.session.close()
         self._sides.clear()
         self.session.close()
+        if self._copies is not None:
+            self._copies.close()
 
 
 def _with_limits(plan: ReleasePlan, salt: int) -> ReleasePlan:
     return settled_plan(plan, [tried(stage, salt) for stage in plan.stages])
-
-
-def _failure(unit: object, stage: NoisyStage, what: str) -> Replayed:
-    declared = Declared(reaches(stage), max_groups=max_groups(stage), stage=stage.number)
-    return Replayed(unit, 0, dict.fromkeys(declared, 0), declared, what)
-
-
-def _what(one: Totals, other: Totals) -> str:
-    """The first thing in which two runs differ that should not."""
-    if one.groups != other.groups:
-        return "other groups"
-    for name, totals in one.named.items():
-        cells = totals.keys() | other.named[name].keys()
-        moved = {cell: (totals.get(cell), other.named[name].get(cell)) for cell in cells}
-        different = {cell: pair for cell, pair in moved.items() if pair[0] != pair[1]}
-        if different:
-            return f"{name} differs: {dict(list(different.items())[:3])}"
-    return "nothing"

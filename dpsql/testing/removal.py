@@ -20,8 +20,8 @@ from typing import Any
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec, fold, format_of
 from dpsql.errors import InterfaceError
 from dpsql.metadata.load import load
-from dpsql.testing.cells import unit_of, value_of
-from dpsql.testing.copies import Copy, public, read, shuffled
+from dpsql.testing.copies import public, read, shuffled
+from dpsql.testing.one_copy import Copy
 
 CatalogLike = str | Path | Mapping[str, object] | Catalog
 
@@ -33,7 +33,10 @@ Places = Mapping[str, Sequence[int]]  # table → rows
 
 def neighbour(catalog: CatalogLike, source: object, unit: object, *, orphans: bool = False) -> dict[str, object]:
     """The sources without a unit, as frames that connect(source=…) takes. A row as unit is given by its number,
-    from 0. orphans: rows stay that only this unit reached by a path."""
+    from 0. orphans: rows stay that only this unit reached by a path.
+
+    Tables of a database server become tables beside them, in schemas dpsql_judge_… that stay: the role must be allowed
+    to make them."""
     return Copies.read(catalog, source).without(unit, orphans=orphans)
 
 
@@ -95,9 +98,14 @@ class Copies:
         return self.frames(self.places(unit, orphans=orphans))
 
     def frames(self, places: Places, *, seed: int | None = None) -> dict[str, object]:
-        """Those rows as frames; seed: in another order."""
+        """Those rows as frames, or tables of the same server; seed: in another order."""
         private = {name: self.copies[name].rows(_ordered(rows, seed)) for name, rows in places.items()}
         return {**self.public, **private}
+
+    def close(self) -> None:
+        """Remove the copies that were written into a database server."""
+        for copy in self.copies.values():
+            copy.close()
 
     def written(self, places: Places, folder: Path) -> dict[str, object]:
         return {**self.public, **{name: self.copies[name].written(rows, folder) for name, rows in places.items()}}
@@ -105,7 +113,7 @@ class Copies:
 
 def _checked(unit: object) -> Unit:
     if not isinstance(unit, int | str):
-        raise InterfaceError(f"a unit is no {type(unit).__name__}")
+        raise InterfaceError(f"a unit is not a {type(unit).__name__}")
     return unit
 
 
@@ -143,7 +151,7 @@ def _whose_rows(table: TableSpec, copy: Copy, catalog: Catalog) -> list[frozense
     if table.unit_column is None:
         return [frozenset()] * copy.count
     assert catalog.unit_type is not None
-    units = [unit_of(cell, catalog.unit_type) for cell in copy.cells(table.unit_column)]
+    units = [copy.unit(cell, catalog.unit_type) for cell in copy.cells(table.unit_column)]
     return [frozenset() if unit is None else frozenset([unit]) for unit in units]
 
 
@@ -174,8 +182,8 @@ def _values(copy: Copy, columns: Sequence[ColumnSpec], catalog: Catalog, table: 
         cells = copy.cells(column.name)
         if table.unit_column is not None and fold(column.name) == fold(table.unit_column):
             assert catalog.unit_type is not None
-            by_column.append([unit_of(cell, catalog.unit_type) for cell in cells])
+            by_column.append([copy.unit(cell, catalog.unit_type) for cell in cells])
         else:
             form = format_of(table, column)
-            by_column.append([value_of(cell, column, form) for cell in cells])
+            by_column.append([copy.value(cell, column, form) for cell in cells])
     return list(zip(*by_column, strict=True))

@@ -50,12 +50,12 @@ class Terminal:
         self.last = ""
         if select.select([self._screen], [], [], seconds)[0]:
             try:
-                found = os.read(self._screen, 65536)
+                some = os.read(self._screen, 65536)
             except OSError:  # the shell has closed its side
-                found = b""
-            if not found:
+                some = b""
+            if not some:
                 return None
-            self.last = _ESCAPES.sub("", found.decode("utf-8", "replace"))
+            self.last = _ESCAPES.sub("", some.decode("utf-8", "replace"))
             self.seen += self.last
         return self.last
 
@@ -88,9 +88,9 @@ def terminal(*words: str, folder: Path, **environment: str) -> Iterator[Terminal
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C and hanging up are its signals
     )
     os.close(inside)
-    found = Terminal(process, screen)
+    made = Terminal(process, screen)
     try:
-        yield found
+        yield made
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

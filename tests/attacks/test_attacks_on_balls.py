@@ -13,21 +13,16 @@ import dpsql
 from dpsql.errors import Refused
 from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer, exact
+from tests.worlds import ASKED, again, bounded, dataset, keys, private
 
 COLUMNS: dict[str, Any] = {
     "n": "integer",
-    "x": {"type": "integer", "lower": 0, "upper": 2**61},
-    "c": {"type": "decimal(9, 2)", "lower": 0, "upper": 9},
-    "k": {"type": "text", "keys": ["a", "b"]},
+    "x": bounded("integer", 0, 2**61),
+    "c": bounded("decimal(9, 2)", 0, 9),
+    "k": keys("a", "b"),
 }
-DATASET: dict[str, Any] = {
-    "dataset": "attacked",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-}
-PEOPLE = {**DATASET, "tables": {"t": {"unit": "pid", "rows_per_unit": 100, "columns": {"pid": "integer", **COLUMNS}}}}
-ROWS = {**DATASET, "tables": {"r": {"row_is_unit": True, "columns": COLUMNS}}}
+PEOPLE = dataset({"t": private(COLUMNS, unit="pid", rows_per_unit=100)}, per_query=ASKED)
+ROWS = dataset({"r": private(COLUMNS, unit=None)}, per_query=ASKED)
 BOB = 9
 
 
@@ -64,18 +59,18 @@ def rows() -> Iterator[Replayer]:
 def test_bounds_of_a_units_sum_beyond_64_bits(people: Replayer, column: str, bounds: str, where: str) -> None:
     sql = f"SELECT SUM({column}, contribution_bounds_per_group => {bounds}) FROM t{where}"
     try:
-        found = people.replay(sql)
+        replayed = people.replay(sql)
     except Refused as refused:  # for its text alone
         assert refused.code == "DPSQL-131"
         return
-    assert found and all(line.holds for line in found), [line for line in found if not line.holds]
+    assert replayed and all(line.holds for line in replayed), [line for line in replayed if not line.holds]
 
 
 def test_bounds_within_64_bits_are_answered(people: Replayer) -> None:
     sql = f"SELECT SUM(n, contribution_bounds_per_group => (0, {2**61})) FROM t"
-    found = people.replay(sql)
-    assert max(sum(line.changes.values()) for line in found) > 0
-    assert all(line.holds for line in found)
+    replayed = people.replay(sql)
+    assert max(sum(line.changes.values()) for line in replayed) > 0
+    assert all(line.holds for line in replayed)
 
 
 @pytest.mark.parametrize("bounds", [[0, 10**20], [10**34, 2 * 10**34]])
@@ -83,7 +78,7 @@ def test_bounds_within_64_bits_are_answered(people: Replayer) -> None:
 def test_max_sum_beyond_64_bits(bounds: list[int], where: str) -> None:
     table = {**PEOPLE["tables"]["t"], "max_sum": {"n": bounds}}
     with (
-        Replayer({**DATASET, "tables": {"t": table}}, {"t": source()}) as opened,
+        Replayer(again(PEOPLE, tables={"t": table}), {"t": source()}) as opened,
         pytest.raises(Refused, match="unit's sum of n are too wide"),
     ):
         opened.replay(f"SELECT SUM(n) FROM t{where}")
@@ -109,11 +104,11 @@ ASKED = (
 @pytest.mark.parametrize("sql", ASKED)
 def test_keys_that_travel_alike(rows: Replayer, sql: str, where: str) -> None:
     try:
-        found = rows.replay(sql.format(where))
+        replayed = rows.replay(sql.format(where))
     except Refused as refused:
         assert refused.code == "DPSQL-132"  # MODE and HISTOGRAM: no public values
         return
-    assert found and all(line.holds for line in found), [line for line in found if not line.holds]
+    assert replayed and all(line.holds for line in replayed), [line for line in replayed if not line.holds]
 
 
 @pytest.mark.parametrize("where", ALIKE)
@@ -149,9 +144,9 @@ def test_who_is_there_does_not_decide_whether_it_is_answered() -> None:
 @pytest.mark.parametrize("edges", ["[10, 2e38]", "[10, 1e40]", "[-1e40, 10]", "[-2e38, 10, 1e300]", f"[10, {2**127}]"])
 @pytest.mark.parametrize("pid", [0, 2, BOB])
 def test_edges_beyond_every_integer(people: Replayer, edges: str, pid: int) -> None:
-    found = people.replay(f"SELECT HISTOGRAM(x, {edges}) FROM t WHERE pid = {pid}")
-    assert found and all(line.holds for line in found), [line for line in found if not line.holds]
-    assert any(sum(line.changes.values()) > 0 for line in found)
+    replayed = people.replay(f"SELECT HISTOGRAM(x, {edges}) FROM t WHERE pid = {pid}")
+    assert replayed and all(line.holds for line in replayed), [line for line in replayed if not line.holds]
+    assert any(sum(line.changes.values()) > 0 for line in replayed)
 
 
 def test_edges_beyond_the_bounds_leave_the_bins_as_they_are() -> None:

@@ -20,7 +20,8 @@ import dpsql
 from dpsql.accounting import loss
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.releases import releases
-from tests.attacks.budget_world import COUNT, save, write
+from tests.worlds import dataset, keys, private
+from tests.worlds.towns import COUNT, save, write
 
 
 @pytest.fixture
@@ -35,9 +36,9 @@ def conn(yaml: Path) -> Iterator[dpsql.Connection[Any]]:
 
 
 def spent(conn: dpsql.Connection[Any]) -> float:
-    found = conn.budget.spent.epsilon
-    assert found is not None
-    return found
+    epsilon = conn.budget.spent.epsilon
+    assert epsilon is not None
+    return epsilon
 
 
 def ledger_of(yaml: Path) -> Path:
@@ -250,14 +251,14 @@ def test_static_failures_and_refusals_are_free(conn: dpsql.Connection[Any]) -> N
 
 
 def test_an_engine_failure_stays_charged(yaml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsql.engine.vault import Vault
+    from dpsql.engine.vault import Snapshot
 
     def fail(*_: object, **__: object) -> object:
         raise dpsql.ExecutionError("the engine failed")
 
     with dpsql.connect(yaml, analyst="ana") as conn:
         with monkeypatch.context() as patched:
-            patched.setattr(Vault, "run", fail)
+            patched.setattr(Snapshot, "run", fail)
             with pytest.raises(dpsql.ExecutionError):
                 conn.execute(COUNT, query_id="q")
         assert spent(conn) == 1
@@ -366,17 +367,11 @@ def test_one_account_per_process_for_a_catalog_without_a_file() -> None:
             two.execute(COUNT)
 
 
-def in_memory(dataset: str, **changes: object) -> dict[str, Any]:
-    columns = {"id": "integer", "kind": {"type": "text", "keys": ["a", "b"]}}
-    table = {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}
-    catalog: dict[str, Any] = {
-        "dataset": dataset,
-        "unit": "person",
-        "budget": {"epsilon": 2},
-        "per_query": {"epsilon": 1},
-        "tables": {"visits": table},
-    }
-    return catalog | changes
+def in_memory(name: str, **changes: object) -> dict[str, Any]:
+    visits = private({"kind": keys("a", "b")}, unit="id", max_groups=1, max_rows=1)
+    return dataset(
+        {"visits": visits}, **{"dataset": name, "budget": {"epsilon": 2}, "per_query": {"epsilon": 1}, **changes}
+    )
 
 
 def test_a_fork_cannot_spend_a_budget_in_memory() -> None:
@@ -522,18 +517,18 @@ def test_show_budget_shows_what_is_enforced(tmp_path: Path) -> None:
             "epsilon",
             "delta",
         ]
-        found = {row[:2]: row[2:] for row in cursor.fetchall()}
+        shown = {row[:2]: row[2:] for row in cursor.fetchall()}
         cost = conn.cost(
             "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, delta=2e-8) town, COUNT(*) FROM visits GROUP BY town"
         )
-        rho, keys = found["towns", "spent"][:2]
+        rho, keys = shown["towns", "spent"][:2]
         assert (rho, keys) == (cost.rho, 2e-8)
         most = float(loss.rho_for(Fraction(4), Fraction(9, 10**7)))
-        assert found["towns", "total"] == (most, 1e-7, 4, 1e-6)
-        assert found["towns", "left"][:2] == (pytest.approx(most - rho), pytest.approx(8e-8))
-        assert found["ana", "spent"][:2] == (rho, keys)
+        assert shown["towns", "total"] == (most, 1e-7, 4, 1e-6)
+        assert shown["towns", "left"][:2] == (pytest.approx(most - rho), pytest.approx(8e-8))
+        assert shown["ana", "spent"][:2] == (rho, keys)
         held = conn.budget
-        assert (held.left.rho, held.left.delta_keys) == found["towns", "left"][:2]
+        assert (held.left.rho, held.left.delta_keys) == shown["towns", "left"][:2]
         assert f"ρ = {rho:.6g}, δ of keys = 2e-08" in str(held)
 
 
@@ -646,9 +641,9 @@ def test_amounts_of_every_kind_are_exact(tmp_path: Path, value: Any) -> None:
 
 
 def test_cost_and_acceptance_are_the_same_without_a_unit(tmp_path: Path) -> None:
-    found = []
+    outcomes = []
     for people in (range(60), range(1, 60), [0], []):
-        folder = tmp_path / str(len(found))
+        folder = tmp_path / str(len(outcomes))
         folder.mkdir()
         save(folder, people)
         yaml = write(folder, budget="{epsilon: 3, delta: 1.0e-6}")
@@ -660,8 +655,8 @@ def test_cost_and_acceptance_are_the_same_without_a_unit(tmp_path: Path) -> None
                     told.append(conn.execute(sql).description)
                 except dpsql.Error as error:
                     told.append(str(error))
-            found.append((told, str(conn.budget)))
-    assert all(one == found[0] for one in found)
+            outcomes.append((told, str(conn.budget)))
+    assert all(one == outcomes[0] for one in outcomes)
 
 
 # --- many processes

@@ -5,24 +5,24 @@ from __future__ import annotations
 import dpsql
 from dpsql.execution.planning import plan_of, read
 from dpsql.query import in_text
-from tests.cases import clinic
 from tests.cases.test_sql_cases import ACCEPTED
+from tests.worlds import again, clinic
 
 
 def test_every_answer_can_be_given_again() -> None:
-    catalog = {**clinic.CATALOG, "dataset": "given again"}
+    catalog = again(clinic.CATALOG)
     answered = 0
     with dpsql.connect(catalog, source=clinic.source(clinic.dirty())) as conn:
         for number, case in enumerate(ACCEPTED):
-            with in_text(case.sql):
-                plan = plan_of(conn._session, read(case.sql))
+            with in_text(case.text):
+                plan = plan_of(conn._session, read(case.text))
             if plan.cost.epsilon == 0:
                 continue
-            first = conn.execute(case.sql, query_id=f"{number}")
+            first = conn.execute(case.text, query_id=f"{number}")
             before = conn.budget.spent
-            again = conn.execute(case.sql, query_id=f"{number}")
-            assert again.privacy is not None and again.privacy.repeated, case
+            repeat = conn.execute(case.text, query_id=f"{number}")
+            assert repeat.privacy is not None and repeat.privacy.repeated, case
             assert conn.budget.spent == before, case
-            assert sorted(map(repr, again.fetchall())) == sorted(map(repr, first.fetchall())), case
+            assert sorted(map(repr, repeat.fetchall())) == sorted(map(repr, first.fetchall())), case
             answered += 1
     assert answered > 50

@@ -17,7 +17,7 @@ import pytest
 
 import dpsql
 from dpsql.accounting.ledger import CRASH_POINTS, Ledger
-from tests.attacks.budget_world import write
+from tests.worlds.towns import write
 
 STEPS = ("vault.before", "vault.after", "noise.after", "finish.before", "finish.after")
 LEDGER_POINTS = tuple(point for point in CRASH_POINTS if not point.startswith("open"))
@@ -28,6 +28,7 @@ import os, signal, sys
 import dpsql
 import dpsql.accounting.ledger as ledger
 import dpsql.query as query
+import dpsql.execution.release_stages as release_stages
 import dpsql.engine.vault as vault
 
 yaml, diary, point, passes = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -45,14 +46,14 @@ def around(module, name, before=None, after=None, note=None):
     def stepped(*args, **kwargs):
         if before: reached(before)
         if note: os.write(pen, note)
-        found = real(*args, **kwargs)
+        returned = real(*args, **kwargs)
         if after: reached(after)
-        return found
+        return returned
     setattr(module, name, stepped)
 
 ledger.crash_point = reached
-around(vault.Vault, "run", "vault.before", "vault.after", b"touched\\n")
-around(query, "release", None, "noise.after")
+around(vault.Snapshot, "run", "vault.before", "vault.after", b"touched\\n")
+around(release_stages, "release", None, "noise.after")
 around(query, "_finish", "finish.before", "finish.after")
 conn = dpsql.connect(yaml, analyst="ana")
 for asked in range(8):
@@ -117,14 +118,14 @@ def test_the_same_account_survives_many_deaths(tmp_path: Path) -> None:
 
 
 def test_interrupted_after_the_charge_is_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dpsql.query as query
+    from dpsql.execution import release_stages
 
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     with dpsql.connect(write(tmp_path), analyst="ana") as conn:
         with monkeypatch.context() as patched:
-            patched.setattr(query, "release", interrupted)
+            patched.setattr(release_stages, "release", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 conn.execute("SELECT COUNT(*) FROM visits")
         assert conn.budget.spent.epsilon == 1
@@ -141,7 +142,7 @@ def test_the_owners_log_lies_beside_the_ledger_and_is_the_owners_alone(tmp_path:
     (tmp_path / "elsewhere").mkdir()
     yaml = write(tmp_path, more="ledger: elsewhere/towns.ledger")
     with dpsql.connect(yaml, analyst="ana") as conn:
-        conn._session._owner_log("the engine's own words")
+        conn._session.engines._tell_owner("the engine's own words")
     log = tmp_path / "elsewhere" / "towns.ledger.owner.log"
     assert log.read_text().endswith("the engine's own words\n")
     assert os.stat(log).st_mode & 0o777 == 0o600

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -12,33 +11,22 @@ import pytest
 
 import dpsql
 from dpsql.accounting.loss import epsilon_of_rho
+from tests.worlds import asking, bounded, keys, people
 
 FRAME = pyarrow.table({"id": [1, 2, 3], "kind": ["a", "b", "a"], "x": [1, 2, 3], "town": ["p", "q", "p"]})
-NUMBER = itertools.count(1)
 ROUNDED = 4e-5  # a step of the noise grid, by which rounding may move a total
 
 
 def open_budget(epsilon: object, delta: object = None, **changes: object) -> dpsql.Connection[Any]:
     """An account of its own, with three people in it."""
-    columns = {
-        "id": "integer",
-        "kind": {"type": "text", "keys": ["a", "b"]},
-        "x": {"type": "integer", "lower": 0, "upper": 50},
-        "town": "text",
-    }
+    columns = {"id": "integer", "kind": keys("a", "b"), "x": bounded("integer", 0, 50), "town": "text"}
     budget = {"epsilon": epsilon} if delta is None else {"epsilon": epsilon, "delta": delta}
-    catalog: dict[str, Any] = {
-        "dataset": f"numbers {next(NUMBER)}",
-        "unit": "person",
-        "budget": budget,
-        "tables": {"t": {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}},
-    }
+    catalog: dict[str, Any] = people(columns, unit="id", max_groups=1, max_rows=1, budget=budget)
     return dpsql.connect(catalog | changes, source={"t": FRAME})
 
 
 def asked(what: str, **options: object) -> str:
-    said = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({said}) {what} FROM t"
+    return asking(f"{what} FROM t", **options)
 
 
 @pytest.fixture

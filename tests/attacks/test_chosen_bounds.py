@@ -10,18 +10,13 @@ import pyarrow as pa
 import pytest
 
 import dpsql
+from tests.worlds import people, private, through
 
 LEFT = {"type": "integer", "bounds": "auto", "like": 1}
 
 
 def catalog(**columns: Any) -> dict[str, Any]:
-    return {
-        "dataset": "chosen",
-        "unit": "person",
-        "budget": {"epsilon": 1000},
-        "per_query": {"epsilon": 20},
-        "tables": {"t": {"unit": "person", "rows_per_unit": 1, "columns": {"person": "integer", **columns}}},
-    }
+    return people(columns, unit="person", rows_per_unit=1, budget={"epsilon": 1000}, per_query={"epsilon": 20})
 
 
 @pytest.mark.parametrize("far", [5, 10**15])
@@ -62,6 +57,6 @@ def test_whose_rows_are_is_not_left_to_the_data(which: str) -> None:
     plain[which] = {"type": "integer", "bounds": "auto"}
     described = catalog(v=plain["through"])
     described["tables"]["t"]["columns"]["person"] = plain["unit"]
-    described["tables"]["items"] = {"unit": {"through": "t", "on": {"v": "v"}}, "columns": {"v": plain["own"]}}
+    described["tables"]["items"] = private({"v": plain["own"]}, unit=through("t", v="v"))
     with pytest.raises(dpsql.Error, match="has bounds or keys" if which == "unit" else "left to the data"):
         dpsql.connect(described, source={"t": pa.table({"person": [1], "v": [1]}), "items": pa.table({"v": [1]})})

@@ -13,19 +13,20 @@ import dpsql
 from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
 from tests.attacks.terminal import terminal
+from tests.worlds import dataset, private
 
 NAMES = pd.DataFrame({"id": range(30), "name": [f"person {i}" for i in range(30)]})
-TABLE = {"unit": "id", "rows_per_unit": 1, "columns": {"id": "integer", "name": "text"}}
+TABLE = private({"name": "text"}, unit="id", rows_per_unit=1)
 SHOW = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta={}) name, COUNT(*) AS n FROM t GROUP BY name"
 
 
-def world(dataset: str, **changes: object) -> dict[str, Any]:
-    return {"dataset": dataset, "unit": "person", "budget": {"epsilon": 5}, "tables": {"t": TABLE}, **changes}
+def world(**changes: object) -> dict[str, Any]:
+    return dataset({"t": TABLE}, **{"budget": {"epsilon": 5}, **changes})
 
 
 @pytest.mark.parametrize("delta", ["0.9999999", "0.5", "1.0000001e-3"])
 def test_a_large_delta_is_refused_by_every_way_to_ask(delta: str) -> None:
-    catalog = world(f"large {delta}", budget={"epsilon": 5, "delta": 0.999999999})
+    catalog = world(budget={"epsilon": 5, "delta": 0.999999999})
     with dpsql.connect(catalog, source={"t": NAMES}, epsilon=1) as conn:
         described = {"unit": "id", "rows_per_unit": 1, "epsilon": 1, "dataset": f"own {delta}"}
         ways = [lambda: conn.execute(SHOW.format(delta)), lambda: conn.execute(f"SET delta = {delta}"),
@@ -44,7 +45,7 @@ def test_a_large_delta_is_refused_by_every_way_to_ask(delta: str) -> None:
 
 
 def test_no_delta_is_none() -> None:
-    with dpsql.connect(world("none"), source={"t": NAMES}) as conn:
+    with dpsql.connect(world(), source={"t": NAMES}) as conn:
         assert conn.budget.total.delta == 0
         with pytest.raises(dpsql.BudgetError) as refused:
             conn.execute(SHOW.format("1e-9"))
@@ -55,7 +56,7 @@ def test_no_delta_is_none() -> None:
 
 
 def test_the_owner_may_allow_more_by_name() -> None:
-    allowed = world("allowed", budget={"epsilon": 5, "delta": 0.5}, max_delta=0.1)
+    allowed = world(budget={"epsilon": 5, "delta": 0.5}, max_delta=0.1)
     with dpsql.connect(allowed, source={"t": NAMES}) as conn:
         conn.execute(SHOW.format("0.1"))
         with pytest.raises(dpsql.BudgetError):
@@ -68,7 +69,7 @@ def test_a_ledger_from_before_is_continued(tmp_path: Path) -> None:
     before = Ledger.open(path, Account(dataset="old", epsilon=Fraction(5), delta=None))
     assert before.balance().total.delta is None
     before.close()
-    described = world("old", ledger=str(path))
+    described = world(dataset="old", ledger=str(path))
     with dpsql.connect(described, source={"t": NAMES}) as conn:
         assert conn.budget.total.delta == 0 and any("account changed" in notice for notice in conn.notices)
 

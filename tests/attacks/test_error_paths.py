@@ -22,10 +22,11 @@ import pytest
 import yaml
 
 import dpsql
-from dpsql.engine.vault import Vault
+from dpsql.engine.vault import Snapshot
 from dpsql.errors import ExecutionError
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world
+from tests.worlds import ASKED, bounded, keys, people
 
 SENTINEL = "SENTINEL-4711"
 NUMBER = 471147114711
@@ -33,22 +34,8 @@ INSIDE = ("DPSQL-500", "DPSQL-001")  # the vault failed; a bug of ours
 
 
 def catalog(folder: Path) -> Path:
-    columns = {
-        "u": "integer",
-        "k": {"type": "text", "keys": ["a", "b"]},
-        "n": "text",
-        "x": {"type": "real", "lower": 0, "upper": 10},
-        "i": "integer",
-        "d": "date",
-    }
-    table = {"source": "t.parquet", "unit": "u", "max_groups": 2, "max_rows": 2, "columns": columns}
-    described = {
-        "dataset": "sentinel",
-        "unit": "person",
-        "budget": {"epsilon": 100_000, "delta": 0.5},
-        "per_query": {"epsilon": 1, "delta": 1e-6},
-        "tables": {"t": table},
-    }
+    columns = {"k": keys("a", "b"), "n": "text", "x": bounded("real", 0, 10), "i": "integer", "d": "date"}
+    described = people(columns, source="t.parquet", max_groups=2, max_rows=2, per_query=ASKED)
     path = folder / "c.yaml"
     path.write_text(yaml.safe_dump(described, sort_keys=False), "utf-8")
     return path
@@ -125,15 +112,15 @@ FAILING = (
 
 def said(error: BaseException) -> str:
     """All an exception tells: itself, its chain, its attributes, and the variables of every frame below the test's own."""
-    found = "".join(traceback.format_exception(error))
+    text = "".join(traceback.format_exception(error))
     below = error.__traceback__
     while below is not None and below.tb_frame.f_code.co_filename == __file__:
         below = below.tb_next
-    found += "".join(traceback.TracebackException(type(error), error, below, capture_locals=True).format())
+    text += "".join(traceback.TracebackException(type(error), error, below, capture_locals=True).format())
     while error is not None:
-        found += repr(error) + str(error) + repr(getattr(error, "__dict__", "")) + repr(error.args)
+        text += repr(error) + str(error) + repr(getattr(error, "__dict__", "")) + repr(error.args)
         error = error.__cause__ or error.__context__  # type: ignore[assignment]  # the end of the chain is None
-    return found
+    return text
 
 
 def check_silent(text: str) -> None:
@@ -158,13 +145,13 @@ def test_errors_before_the_charge_cost_nothing_and_tell_nothing(
 
 def test_a_failure_of_the_engine_is_opaque_and_stays_charged(owned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The query itself is broken on its way to the vault, so that DuckDB's message quotes a cell."""
-    real = Vault.run
+    real = Snapshot.run
 
-    def broken(self: Vault, sql: str, **more: Any) -> Any:
-        return real(self, f"SELECT CAST(n AS BIGINT) AS m FROM {Vault.relation('t')}", **more)
+    def broken(self: Snapshot, sql: str, **more: Any) -> Any:
+        return real(self, f"SELECT CAST(n AS BIGINT) AS m FROM {self.relation('t')}", **more)
 
     with dpsql.connect(owned) as connection:
-        monkeypatch.setattr(Vault, "run", broken)
+        monkeypatch.setattr(Snapshot, "run", broken)
         with pytest.raises(ExecutionError) as caught:
             connection.execute("SELECT COUNT(*) FROM t")
         monkeypatch.undo()
@@ -237,7 +224,7 @@ def test_no_variable_of_ours_shows_a_frame_that_was_given(owned: Path, form: str
             with pytest.raises(dpsql.Error) as caught:
                 ask("SELECT AVG(i) FROM t")
             check_silent(said(caught.value))
-        check_silent(repr(connection._session) + repr(vars(connection)) + repr(connection._session.overrides))
+        check_silent(repr(connection._session) + repr(vars(connection)) + repr(connection._session.engines.given))
     for options in ({"ledger": "x"}, {"budget": 1}, {"epsilon": -1}, {"restricted": True}, {"nix": given}):
         with pytest.raises((dpsql.Error, TypeError)) as refused:
             dpsql.connect(owned, source={"t": given}, **options)
@@ -276,7 +263,7 @@ def test_no_variable_of_ours_shows_a_private_frames_rows(form: str) -> None:
         lambda: pickle.dumps(frame._root),
         lambda: copy.copy(frame._root),
         lambda: copy.deepcopy(frame._root.session),
-        lambda: pickle.dumps(frame._root.session.overrides),
+        lambda: pickle.dumps(frame._root.session.engines.given),
         lambda: len(frame),
     )
     for ask in asked:
@@ -284,8 +271,8 @@ def test_no_variable_of_ours_shows_a_private_frames_rows(form: str) -> None:
             ask()
         check_silent(said(refused.value))
     root = frame._root
-    check_silent(repr(frame) + repr(root) + repr(root.session) + repr(vars(frame)) + repr(root.session.overrides))
-    check_silent(repr(list(root.session.overrides.values())) + repr(root.session.vault()))
+    check_silent(repr(frame) + repr(root) + repr(root.session) + repr(vars(frame)) + repr(root.session.engines.given))
+    check_silent(repr(list(root.session.engines.given.values())) + repr(root.session.vault()))
 
 
 class Stop(Exception):
@@ -293,7 +280,9 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize("kind", [Stop, KeyboardInterrupt, dpsql.InternalError, MemoryError, AssertionError])
-@pytest.mark.parametrize("place", ["release", "encode", "vault_run", "decode"])
+@pytest.mark.parametrize(
+    "place", ["release_stages.release", "charged.encode", "release_stages.vault_run", "query.decode"]
+)
 def test_whatever_fails_inside_leaves_without_its_frames(
     owned: Path, kind: type[BaseException], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,12 +293,12 @@ def test_whatever_fails_inside_leaves_without_its_frames(
         raise kind(cell if kind is not KeyboardInterrupt else "") from ValueError(cell)
 
     with dpsql.connect(owned, source={"t": frame_of("pandas")}) as connection:
-        if place == "decode":  # of a run whose post-processing failed
+        if place == "query.decode":  # of a run whose post-processing failed
             monkeypatch.setattr("dpsql.query._finish", fail)
             with pytest.raises(BaseException):  # noqa: B017 - whatever it is: the next lines are about the next run
                 connection.execute(COUNT)
             monkeypatch.undo()
-        monkeypatch.setattr(f"dpsql.query.{place}", fail)
+        monkeypatch.setattr(f"dpsql.{place}" if place.startswith("query") else f"dpsql.execution.{place}", fail)
         with pytest.raises(BaseException) as caught:
             connection.execute(COUNT)
         monkeypatch.undo()
@@ -320,7 +309,7 @@ def test_whatever_fails_inside_leaves_without_its_frames(
             assert (
                 isinstance(caught.value, dpsql.Interrupted)
                 and "It cost ε = 1" in str(caught.value)
-                or place == "decode"
+                or place == "query.decode"
             )
         elif kind is not dpsql.InternalError:
             assert isinstance(caught.value, dpsql.InternalError) and kind.__name__ in str(caught.value)
@@ -358,7 +347,7 @@ def test_warnings_and_log_lines_say_nothing(
                     with pytest.raises(dpsql.Error):
                         connection.execute(sql).fetchall()
                 with monkeypatch.context() as patched, pytest.raises(dpsql.InternalError):
-                    patched.setattr("dpsql.query.release", fail)
+                    patched.setattr("dpsql.execution.release_stages.release", fail)
                     connection.execute("SELECT COUNT(*) AS other FROM t WHERE x > 1")
     told = [f"{w.message} {w.filename} {w.line} {w.source}" for w in recwarn]
     records = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
@@ -382,10 +371,10 @@ def test_pickles_and_copies_hold_no_row(owned: Path, form: str) -> None:
     with dpsql.connect(owned, source={"t": frame_of(form)}) as connection:
         cursor = connection.execute(COUNT)
         session = connection._session
-        for thing in (connection, cursor, cursor.privacy, session, session.vault(), session.overrides, session.scratch,
+        for thing in (connection, cursor, cursor.privacy, session, session.vault(), session.engines.given, session.scratch,
                       session.ledger, connection.budget, connection.cost(COUNT)):  # fmt: skip
             tried(thing)
-        for held in (connection, cursor, session, session.vault(), session.overrides["t"]):
+        for held in (connection, cursor, session, session.vault(), session.engines.given["t"]):
             with pytest.raises(dpsql.InterfaceError, match="cannot be pickled or copied"):
                 pickle.dumps(held)
         for sql in FAILING:
@@ -403,7 +392,7 @@ def test_pickles_and_copies_hold_no_row(owned: Path, form: str) -> None:
         ("dpsql.query.check", "Nothing was charged", 0),
         ("dpsql.query.plan_now", "Nothing was charged", 0),
         ("dpsql.accounting.ledger.post", "or nothing", 0),
-        ("dpsql.query.vault_run", "which stays charged: nothing was released", 1),
+        ("dpsql.execution.release_stages.vault_run", "which stays charged: nothing was released", 1),
         ("dpsql.query._finish", "released rows are kept", 1),
     ],
 )

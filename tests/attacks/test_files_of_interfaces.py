@@ -17,8 +17,8 @@ from dpsql.metadata.load import load
 from dpsql.shell.main import main
 from dpsql.sources.belongings import Belongings, of_catalog
 from dpsql.sources.file_access import NewFile, permitted
-from tests.attacks.budget_world import COUNT, write
 from tests.attacks.terminal import terminal
+from tests.worlds.towns import COUNT, write
 
 LEDGER = "towns.yaml.ledger"
 SIDECARS = ("", ".head", ".head.tmp", "-wal", "-shm", "-journal", ".lock", ".owner.log", "-mj01", ".bak")
@@ -154,7 +154,7 @@ def test_what_is_kept_stays_so_while_any_session_is_open(tmp_path: Path) -> None
         helper.close()
         cursor = conn.execute(COUNT)
         refused(lambda: cursor.write(tmp_path / "visits.parquet", "csv"))
-        refused(lambda: cursor.write(conn._session.temporary.path / "vault" / "x.csv"))
+        refused(lambda: cursor.write(conn._session.engines.temporary.path / "vault" / "x.csv"))
 
 
 @pytest.mark.parametrize(
@@ -287,8 +287,8 @@ def test_an_error_about_a_file_says_where_and_what_kind(kept: Path, capfd: pytes
     assert capfd.readouterr().err == (
         "in q.sql, in the statement of line 2:\n"
         "DPSQL-101  there is no such table (line 3, column 8)\n"
-        "What q.sql holds is not shown here.\n"
-        "`dpsql help DPSQL-101` says more about such errors.\n"
+        "The content of q.sql is not shown here.\n"
+        "`dpsql help DPSQL-101` explains such errors.\n"
     )
     (kept / "q.sql").unlink()
 

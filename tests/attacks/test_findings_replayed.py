@@ -15,36 +15,33 @@ import pytest
 
 import dpsql
 from dpsql.testing import Replayer
+from tests.worlds import ASKED, bounded, dataset, keys, private, public
 
 NAN, INF = float("nan"), float("inf")
 CAPS = {"max_groups": 2, "max_rows": 3}
 INTEGER = {"type": "integer"}
-CATALOG: dict[str, Any] = {
-    "dataset": "attacked",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "pid",
-            **CAPS,
-            "columns": {
-                "pid": "integer",
+CATALOG: dict[str, Any] = dataset(
+    {
+        "t": private(
+            {
                 "x": {**INTEGER, "lower": 0, "upper": 100, "nullable": False},
                 "n": "integer",
                 "v": "real",
                 "w": "real",
-                "y": {"type": "real", "lower": 0, "upper": 1},
+                "y": bounded("real", 0, 1),
                 "d": "date",
-                "c": {"type": "decimal(9, 2)", "lower": 0, "upper": 9},
-                "k": {"type": "text", "keys": ["a", "b"]},
+                "c": bounded("decimal(9, 2)", 0, 9),
+                "k": keys("a", "b"),
                 "un": {**INTEGER, "lower": 0, "upper": 9, "unique": True},
                 "name": "text",
             },
-        },
-        "p": {"public": True, "columns": {"id": {**INTEGER, "lower": 0, "upper": 3}, "at": "integer"}},
+            unit="pid",
+            **CAPS,
+        ),
+        "p": public({"id": {**INTEGER, "lower": 0, "upper": 3}, "at": "integer"}),
     },
-}
+    per_query=ASKED,
+)
 TYPES = {"pid": pa.int64(), "x": pa.int64(), "n": pa.int64(), "un": pa.int64(), "d": pa.date32()}
 TYPES |= {"c": pa.decimal128(9, 2), **dict.fromkeys(("v", "w", "y"), pa.float64())}
 CALM: dict[str, Any] = {"x": 60, "n": 7, "v": 4.0, "w": 2.0, "y": 0.5, "d": dt.date(2020, 5, 5), "c": 1}

@@ -12,8 +12,9 @@ import pytest
 import dpsql
 from dpsql.errors import InterfaceError
 from dpsql.shell.main import main
-from tests.attacks.budget_world import COUNT, save, write
 from tests.attacks.terminal import terminal
+from tests.worlds import people
+from tests.worlds.towns import COUNT, save, write
 
 
 @pytest.fixture
@@ -147,8 +148,7 @@ def test_what_the_yaml_says_is_where_it_is(yaml: Path, tmp_path: Path) -> None:
 
 
 def test_a_catalog_that_is_no_file_has_the_ledger_it_is_given(tmp_path: Path) -> None:
-    table = {"unit": "id", "rows_per_unit": 1, "columns": {"id": "integer"}}
-    catalog = {"dataset": "own", "budget": {"epsilon": 2}, "per_query": {"epsilon": 1}, "tables": {"t": table}}
+    catalog = people({}, unit="id", rows_per_unit=1, budget={"epsilon": 2}, per_query={"epsilon": 1})
     source = {"t": pandas.DataFrame({"id": [1, 2]})}
     for _ in range(2):
         with dpsql.connect(catalog, source=source, ledger=tmp_path / "own.ledger") as conn:

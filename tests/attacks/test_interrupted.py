@@ -11,9 +11,9 @@ import pytest
 import dpsql
 from dpsql.accounting.ledger import Ledger
 from dpsql.shell.main import main
-from tests.attacks.budget_world import COUNT, write
 from tests.attacks.terminal import terminal
 from tests.attacks.test_temporary_files import LONG
+from tests.worlds.towns import COUNT, write
 
 
 def test_ctrl_c_before_any_charge_says_that_nothing_was_charged(tmp_path: Path) -> None:

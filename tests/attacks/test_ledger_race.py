@@ -38,10 +38,10 @@ def in_processes(count: int, work: Callable[[int], int]) -> list[int]:
     os.close(start_reader)
     statuses = [os.waitpid(child, 0)[1] for child in children]
     assert statuses == [0] * count
-    found = [int(os.read(reader, 100)) for reader in readers]
+    numbers = [int(os.read(reader, 100)) for reader in readers]
     for reader in readers:
         os.close(reader)
-    return found
+    return numbers
 
 
 def test_sixteen_processes_race_for_a_thousand_charges(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_sixteen_processes_race_for_a_thousand_charges(tmp_path: Path) -> None:
     assert sum(in_processes(16, spend)) == 1000
     ledger = Ledger.open(path, account)
     assert ledger.balance().left.epsilon == 0
-    assert sum(own.spent.epsilon or 0 for own in ledger.balance().per_analyst.values()) == 1
+    assert sum(balance.spent.epsilon or 0 for balance in ledger.balance().per_analyst.values()) == 1
     assert ledger.verify() is None
     assert (tmp_path / "a.ledger.head").read_text().strip() == ledger.head()
 

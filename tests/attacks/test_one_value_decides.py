@@ -20,42 +20,35 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact
+from tests.worlds import bounded, dataset, keys, private, public
 
 NAN, INF = float("nan"), float("inf")
 REALS = (0.0, -0.0, NAN, INF, -INF, 1e308, -1e308, 5e-324, 2.0**53, 2.0**62, 2.0**63, -(2.0**63), 1e18, -7.5, 1e-300)
 WHOLES = (0, 1, -1, 2**31, 2**53 + 1, 2**62, 2**63 - 1, 1 - 2**63, -(2**63), 32768, -129)
 DAYS = (dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1970, 1, 1), dt.date(1582, 10, 15))
-TABLES: dict[str, Any] = {
-    "dataset": "odd",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "pid",
-            "source": "t.parquet",
-            "max_groups": 4,
-            "max_rows": 4,
-            "columns": {
-                "pid": "integer",
-                "x": {"type": "integer", "lower": 0, "upper": 100, "nullable": False},
+TABLES: dict[str, Any] = dataset(
+    {
+        "t": private(
+            {
+                "x": bounded("integer", 0, 100, nullable=False),
                 "n": "integer",
-                "y": {"type": "real", "lower": 0, "upper": 1},
+                "y": bounded("real", 0, 1),
                 "v": "real",
                 "w": "real",
                 "d": "date",
                 "name": "text",
-                "k": {"type": "text", "keys": ["a", "b"]},
+                "k": keys("a", "b"),
                 "c": "decimal(12, 2)",
                 "l": "decimal(38, 29)",
             },
-        },
-        "p": {
-            "public": True,
-            "source": "p.parquet",
-            "columns": {"id": {"type": "integer"}, "far": {"type": "integer"}},
-        },
-    },
-}
+            unit="pid",
+            source="t.parquet",
+            max_groups=4,
+            max_rows=4,
+        ),
+        "p": public({"id": {"type": "integer"}, "far": {"type": "integer"}}, source="p.parquet"),
+    }
+)
 KINDS = {"pid": pa.int64(), "x": pa.int64(), "n": pa.int64(), "y": pa.float64(), "v": pa.float64(), "w": pa.float64()}
 KINDS |= {
     "d": pa.date32(),
@@ -81,7 +74,7 @@ CALM = {
 def table(odd: dict[str, tuple[Any, ...]]) -> pa.Table:
     """Forty calm rows, and rows of one person with each odd value in its column."""
     rows = [{"pid": i % 20, **CALM} for i in range(40)]
-    rows += [{"pid": 20, **CALM, "name": "bob", column: value} for column, found in odd.items() for value in found]
+    rows += [{"pid": 20, **CALM, "name": "bob", column: value} for column, values in odd.items() for value in values]
     return pa.table({name: pa.array([row[name] for row in rows], type_) for name, type_ in KINDS.items()})
 
 
@@ -227,9 +220,9 @@ def frames(type_: pa.DataType, values: tuple[int, ...]) -> Iterator[Any]:
 
 def asked(data: Any, declared: str) -> str:
     columns = {"pid": "integer", "at": declared}
-    tables = {"t": {"unit": "pid", "max_groups": 1, "max_rows": 1, "source": "t.parquet", "columns": columns}}
+    tables = {"t": private(columns, unit="pid", max_groups=1, max_rows=1, source="t.parquet")}
     try:
-        described = {"dataset": "far", "unit": "person", "budget": {"epsilon": 1}, "tables": tables}
+        described = dataset(tables, budget={"epsilon": 1})
         with exact(described, source={"t": data}) as connection:
             return outcome(connection, "SELECT COUNT(at) FROM t")
     except dpsql.Error as error:
@@ -262,6 +255,6 @@ def test_polars_and_relations() -> None:
         for far in (5, 2**62):
             at = pl.Series([5, far], dtype=pl.Int64).cast(dtype)
             assert asked(pl.DataFrame({"pid": [1, 2], "at": at}), "timestamp") == "306"
-    with duckdb.connect() as own:
-        relation = own.sql("SELECT 1::BIGINT AS pid, TIMESTAMPTZ '290000-01-01' AS at UNION ALL SELECT 2, NULL")
+    with duckdb.connect() as connection_:
+        relation = connection_.sql("SELECT 1::BIGINT AS pid, TIMESTAMPTZ '290000-01-01' AS at UNION ALL SELECT 2, NULL")
         assert asked(relation, "timestamp") == "answered"

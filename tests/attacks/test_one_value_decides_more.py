@@ -14,6 +14,7 @@ import pytest
 
 from dpsql.testing import exact
 from tests.attacks.test_one_value_decides import ODD, PUBLIC, TABLES, outcome, table
+from tests.worlds import dataset, private
 
 # Reals: rounding, underflow, infinities and NaN leave every interval that was inferred.
 OF_REALS = [
@@ -192,15 +193,15 @@ def answers(
     columns: dict[str, Any], x: pa.Array, pid: pa.Array, folder: Path, statements: list[str]
 ) -> list[list[str]]:
     """Of a frame, and of a file with statistics."""
-    tables = {"t": {"unit": "pid", "max_groups": 2, "max_rows": 2, "source": "t.parquet", "columns": columns}}
-    catalog = {"dataset": "digits", "unit": "person", "budget": {"epsilon": 100, "delta": 1e-6}, "tables": tables}
+    tables = {"t": private(columns, unit="pid", max_groups=2, max_rows=2, source="t.parquet")}
+    catalog = dataset(tables)
     frame = pa.table({"pid": pid, "x": x})
     pq.write_table(frame, folder / "t.parquet")
-    found = []
+    outcomes = []
     for source in (frame, folder / "t.parquet"):
         with exact(catalog, source={"t": source}) as connection:
-            found.append([outcome(connection, sql) for sql in statements])
-    return found
+            outcomes.append([outcome(connection, sql) for sql in statements])
+    return outcomes
 
 
 @pytest.mark.parametrize(
@@ -224,8 +225,8 @@ def test_no_unit_of_more_digits_than_its_type_decides(type_: pa.DataType, declar
     ]
     columns, x = {"pid": declared, "x": "integer"}, pa.array(range(len(FAR)))
     for units in ([*range(len(FAR))], FAR):
-        found = answers(columns, x, digits(type_, units), tmp_path, statements)
-        assert found == [["answered", "answered"]] * 2
+        outcomes = answers(columns, x, digits(type_, units), tmp_path, statements)
+        assert outcomes == [["answered", "answered"]] * 2
 
 
 OF_LETTERS = [
@@ -238,15 +239,15 @@ OF_LETTERS = [
 
 def test_no_text_that_is_not_utf8_decides() -> None:
     columns = {"pid": "integer", "s": "text"}
-    tables = {"t": {"unit": "pid", "max_groups": 2, "max_rows": 2, "source": "t.parquet", "columns": columns}}
-    catalog = {"dataset": "letters", "unit": "person", "budget": {"epsilon": 100, "delta": 1e-6}, "tables": tables}
-    found = []
+    tables = {"t": private(columns, unit="pid", max_groups=2, max_rows=2, source="t.parquet")}
+    catalog = dataset(tables)
+    outcomes = []
     for cells in ([b"abc", b"de"], [b"abc", b"\xff\xfe"], [b"\xc3", b"a\xed\xa0\x80"]):
         ends = np.cumsum([0, *map(len, cells)]).astype(np.int32)
         texts = pa.Array.from_buffers(
             pa.string(), 2, [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(b"".join(cells))]
         )
         with exact(catalog, source={"t": pa.table({"pid": [1, 2], "s": texts})}) as connection:
-            found.append([outcome(connection, sql) for sql in OF_LETTERS])
-    assert found[0] == found[1] == found[2]
-    assert set(found[0]) == {"answered"}
+            outcomes.append([outcome(connection, sql) for sql in OF_LETTERS])
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert set(outcomes[0]) == {"answered"}

@@ -24,12 +24,12 @@ MUTATIONS = 20_000
 
 
 def corpus() -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for name in ("allowed_queries", "refused_queries", "refused_statements", "names"):
-        rows = [case.sql for case in read(f"parse/{name}.sql")]
-        found += [f"SELECT {row} FROM t" if name == "names" else row for row in rows]
+        rows = [case.text for case in read(f"parse/{name}.sql")]
+        texts += [f"SELECT {row} FROM t" if name == "names" else row for row in rows]
     return [
-        *found,
+        *texts,
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, split=(a => 2)) x",
         "SELECT sum(x, contribution_bounds_per_group => (0, 9)) FROM t",
         "SET epsilon = 0.5",

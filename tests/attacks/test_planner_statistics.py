@@ -10,21 +10,10 @@ import pyarrow as pa
 import pytest
 
 from dpsql.testing import Replayer
+from tests.worlds import ASKED, bounded, dataset, private
 
-COLUMNS = {
-    "u": "integer",
-    "k": "text",
-    "x": {"type": "real", "lower": -3, "upper": 7},
-    "m": {"type": "decimal(9, 2)", "lower": 0, "upper": 5},
-    "i": "integer",
-}
-CATALOG = {
-    "dataset": "statistics",
-    "unit": "person",
-    "budget": {"epsilon": 100, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {"v": {"unit": "u", "max_groups": 3, "max_rows": 1, "columns": COLUMNS}},
-}
+COLUMNS = {"k": "text", "x": bounded("real", -3, 7), "m": bounded("decimal(9, 2)", 0, 5), "i": "integer"}
+CATALOG = dataset({"v": private(COLUMNS, max_groups=3, max_rows=1)}, per_query=ASKED)
 
 
 @pytest.mark.parametrize("call", ["AVG", "SUM", "MIN", "COUNT", "STDDEV_POP"])

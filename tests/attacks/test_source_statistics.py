@@ -14,17 +14,18 @@ import pytest
 
 from dpsql.execution.known import check
 from dpsql.testing import Replayer, compare, exact
+from tests.worlds import ASKED, bounded, people
 
 NAN, INF = float("nan"), float("inf")
 OTHERS = [(unit, cell) for unit in range(2, 50) for cell in (NAN, 1.0, 100.0)]
 # what one person must hold to change the file's statistics: nothing above 100, an infinity, only NaN
 ONE = {"infinite": [INF, 5.0], "nan": [NAN], "far": [1e300]}
 DECLARED: dict[str, dict[str, Any]] = {
-    "bounded": {"type": "real", "lower": 0, "upper": 200},
+    "bounded": bounded("real", 0, 200),
     "unbounded": {"type": "real"},
-    "required": {"type": "real", "lower": 0, "upper": 200, "nullable": False},
-    "integer": {"type": "integer", "lower": 0, "upper": 200, "nullable": False},
-    "decimal": {"type": "decimal(9, 2)", "lower": 0, "upper": 200},
+    "required": bounded("real", 0, 200, nullable=False),
+    "integer": bounded("integer", 0, 200, nullable=False),
+    "decimal": bounded("decimal(9, 2)", 0, 200),
     "text": {"type": "text"},
 }
 QUERIES = (
@@ -39,15 +40,7 @@ QUERIES = (
 
 
 def catalog(column: dict[str, Any]) -> dict[str, Any]:
-    table = {"unit": "u", "max_groups": 1, "max_rows": 4, "columns": {"u": "integer", "x": column}}
-    per_query = {"epsilon": 1, "delta": 1e-6}
-    return {
-        "dataset": "nan",
-        "unit": "person",
-        "budget": {"epsilon": 100, "delta": 0.1},
-        "per_query": per_query,
-        "tables": {"t": table},
-    }
+    return people({"x": column}, max_groups=1, max_rows=4, per_query=ASKED)
 
 
 def written(folder: Path, rows: list[tuple[int, float]], type_: pa.DataType, form: str) -> Any:

@@ -17,8 +17,8 @@ import dpsql
 from dpsql.engine.temporary import LOCK, TemporaryFolder, sweep
 from dpsql.errors import InterfaceError, SourceError
 from dpsql.shell.main import main
-from tests.attacks.budget_world import COUNT, write
 from tests.attacks.terminal import ROOT, terminal
+from tests.worlds.towns import COUNT, write
 
 SPILLING = """
     import os, sys
@@ -68,7 +68,7 @@ def test_a_session_has_one_private_folder(tmp_path: Path) -> None:
         conn.execute(COUNT)
         (folder,) = ours(place)
         assert folder.stat().st_mode & 0o777 == 0o700
-        assert {path.name for path in folder.iterdir()} == {LOCK, "scratch", "vault"}
+        assert {path.name for path in folder.iterdir()} == {LOCK, "exchange", "scratch", "vault"}
         helper = conn.sub_budget(epsilon=1)
         helper.execute(COUNT)
         assert len(ours(place)) == 2
@@ -254,3 +254,25 @@ def test_a_forked_childs_end_is_not_its_parents(tmp_path: Path, what: str) -> No
     """Its normal exit, its closing of the connection, its own queries: the parent's spilled rows stay where they are."""
     code = textwrap.dedent(SPILLING) + textwrap.dedent(FORKING)
     assert finished(python(code, tmp_path, str(tmp_path / "place"), what)).strip() == "True"
+
+
+PUBLIC = """
+    import os, sys
+    import dpsql
+
+    columns = {"k": "text", "name": "text"}
+    catalog = {"dataset": "d", "budget": {"epsilon": 1},
+               "tables": {"t": {"row_is_unit": True, "columns": {"k": "text"}}, "p": {"public": True, "columns": columns}}}
+    conn = dpsql.connect(catalog, source={"t": {"k": ["a"]}, "p": {"k": ["a", "b"], "name": ["x", "y"]}})
+    said = conn.execute("SELECT name FROM p ORDER BY name").fetchall()
+    child = os.fork()
+    if child == 0:
+        print(conn.execute("SELECT name FROM p ORDER BY name").fetchall() == said, flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_child_reads_public_tables_again(tmp_path: Path) -> None:
+    """Their rows were in the parent's scratch."""
+    assert finished(python(PUBLIC, tmp_path)).strip() == "True"

@@ -5,6 +5,7 @@ attacks.md, "an error that happens only if a person is there". The plain form is
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -13,9 +14,9 @@ import pytest
 
 from dpsql.domain.types import Kind
 from dpsql.functions import FUNCTIONS, infer, totalise
-from dpsql.ir.expr import Call, Column
-from dpsql.plan.dialects import duckdb as vault
+from dpsql.ir.expr import Call, Column, walk
 from dpsql.plan.dialects import scratch
+from dpsql.plan.dialects.duckdb import functions as vault
 from tests.unit.functions.world import (
     HOSTILE,
     TYPES,
@@ -43,7 +44,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def source(call: Call) -> str:
     """The hostile values of every column of the call, all combinations."""
-    columns = {arg.id: arg for arg in call.args if isinstance(arg, Column)}
+    columns = {part.id: part for part in walk(call) if isinstance(part, Column)}
     if not columns:
         return "(SELECT 1)"
     tables = [f"hostile_{TYPES.index(c.type)} AS t{i}" for i, c in columns.items()]
@@ -56,8 +57,16 @@ def name(column: Column) -> str:
 
 
 def expressions(call: Call) -> tuple[str, str]:
+    """The total form; and the plain one, over what is made of the arguments where these are calls: casts that the binder
+    writes out, which are tried as functions of their own."""
     total, _ = totalise(call, {})
-    return vault.render(total, name), scratch.render(call, name)
+    if call.function == "round":  # of a NULL decimal DuckDB's is 0 where it rounds all digits away
+        plain = scratch.render(call, name)
+        return vault.render(total, name), f"CASE WHEN {scratch.render(call.args[0], name)} IS NOT NULL THEN {plain} END"
+    if not any(isinstance(arg, Call) for arg in call.args):
+        return vault.render(total, name), scratch.render(call, name)
+    args = tuple(totalise(arg, {})[0] for arg in call.args)
+    return vault.render(total, name), vault.render(dataclasses.replace(call, args=args), name)
 
 
 @pytest.mark.parametrize("function", sorted(FUNCTIONS))
@@ -82,9 +91,9 @@ def check_rows(con: duckdb.DuckDBPyConnection, call: Call, total: str, plain: st
         f"SELECT {as_atom('total', call.type)}, {as_atom('plain', call.type)}, size,"
         f" octet_length(encode(CAST(total AS VARCHAR))) FROM {tried}"
     ).fetchall()
-    for found, wanted, taken, given in rows:
+    for answered, wanted, taken, given in rows:
         assert given is None or given <= 4 * taken + 64 or call.type.kind is not Kind.TEXT, (total, taken, given)
-        value, plainly = atom(found, call.type), atom(wanted, call.type)
+        value, plainly = atom(answered, call.type), atom(wanted, call.type)
         assert holds(domain, value), (total, value, domain)
         assert in_range(range_, value, call.type), (total, value, range_)
         if plainly is not None:

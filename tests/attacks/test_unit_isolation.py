@@ -18,36 +18,37 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from tests.worlds import bounded, dataset, private, public
 
 Row = Mapping[str, Any]
 Data = Mapping[str, Sequence[Row]]
 ONE = {"max_groups": 1, "max_rows": 1}
-REAL = {"type": "real", "lower": -100, "upper": 100}
+REAL = bounded("real", -100, 100)
 
 
 def catalog(**tables: dict[str, Any]) -> dict[str, Any]:
     for table in tables.values():
         table |= {} if "row_is_unit" in table or "public" in table else ONE
-    return {"dataset": "w", "unit": "person", "budget": {"epsilon": 1, "delta": 0}, "tables": tables}
+    return dataset(tables, budget={"epsilon": 1, "delta": 0})
 
 
 def through(table: str, *columns: str, **others: Any) -> dict[str, Any]:
     """A table that finds its unit by columns of the same name."""
-    return {"unit": {"through": table, "on": {c: c for c in columns}}, "columns": dict.fromkeys(columns, "integer")
-            | others}  # fmt: skip
+    return private(dict.fromkeys(columns, "integer")
+            | others, unit={"through": table, "on": {c: c for c in columns}})  # fmt: skip
 
 
-def owners(data: Data, described: dict[str, Any], table: str) -> list[frozenset[Any]]:
+def units_of(data: Data, described: dict[str, Any], table: str) -> list[frozenset[Any]]:
     """Whose each row is."""
     spec = described["tables"][table]
     match spec.get("unit"):
         case str() as column:
             return [frozenset([row[column]]) for row in data[table]]
         case dict() as path:
-            above = list(zip(data[path["through"]], owners(data, described, path["through"]), strict=True))
+            above = list(zip(data[path["through"]], units_of(data, described, path["through"]), strict=True))
             return [
                 frozenset().union(
-                    *(own for other, own in above if all(row[a] == other[b] for a, b in path["on"].items()))
+                    *(units for other, units in above if all(row[a] == other[b] for a, b in path["on"].items()))
                 )
                 for row in data[table]
             ]
@@ -56,12 +57,12 @@ def owners(data: Data, described: dict[str, Any], table: str) -> list[frozenset[
 
 def without(data: Data, described: dict[str, Any], unit: Any, *, orphans: bool = False) -> Data:
     """The data without a unit. orphans: rows stay that only it reached by a path."""
-    found: dict[str, list[Row]] = {}
+    remaining: dict[str, list[Row]] = {}
     for table, rows in data.items():
-        spec, whose = described["tables"][table].get("unit"), owners(data, described, table)
-        gone = [own == {unit} and not (orphans and isinstance(spec, dict)) for own in whose]
-        found[table] = [row for row, left in zip(rows, gone, strict=True) if not left]
-    return found
+        spec, whose = described["tables"][table].get("unit"), units_of(data, described, table)
+        gone = [units == {unit} and not (orphans and isinstance(spec, dict)) for units in whose]
+        remaining[table] = [row for row, left in zip(rows, gone, strict=True) if not left]
+    return remaining
 
 
 def shuffled(data: Data, seed: int) -> Data:
@@ -94,7 +95,7 @@ def holds(sql: str, described: dict[str, Any], data: Data, units: Sequence[Any])
 # --- paths ----------------------------------------------------------------------------------------------------------
 
 COMPOSITE = catalog(
-    visits={"unit": "pid", "columns": {"pid": "integer", "k1": "integer", "k2": "integer"}},
+    visits=private({"k1": "integer", "k2": "integer"}, unit="pid"),
     items=through("visits", "k1", "k2", q="integer"),
     notes=through("items", "k1", "q", text="text"),
 )
@@ -173,7 +174,7 @@ def test_part_of_a_path_is_none(sql: str) -> None:
 
 
 HOPS = catalog(
-    patients={"unit": "pid", "columns": {"pid": "integer", "cid": "integer", "flag": "integer"}},
+    patients=private({"cid": "integer", "flag": "integer"}, unit="pid"),
     visits=through("patients", "cid", vid="integer", flag="integer"),
     items=through("visits", "vid", iid="integer", flag="integer"),
     parts=through("items", "iid", flag="integer"),
@@ -211,9 +212,9 @@ def test_rows_that_many_share_tell_nothing_of_one_of_them(sql: str) -> None:
 
 
 SOLD = catalog(
-    sales={"unit": "pid", "columns": {"pid": "integer", "oid": "integer", "flag": "integer"}},
+    sales=private({"oid": "integer", "flag": "integer"}, unit="pid"),
     lines=through("sales", "oid", flag="integer"),
-    prices={"public": True, "columns": {"oid": "integer", "flag": "integer"}},
+    prices=public({"oid": "integer", "flag": "integer"}),
 )
 SOLD_DATA: Data = {
     "sales": [{"pid": pid, "oid": pid % 3, "flag": int(pid == 99)} for pid in (*range(20), 99)],
@@ -242,9 +243,7 @@ def test_not_in_along_a_path_of_columns_that_may_be_null_is_no_tie_of_units() ->
 
 
 def test_rows_as_units_of_two_tables_do_not_meet_by_number() -> None:
-    described = catalog(
-        a={"row_is_unit": True, "columns": {"x": "integer"}}, b={"row_is_unit": True, "columns": {"x": "integer"}}
-    )
+    described = catalog(a=private({"x": "integer"}, unit=None), b=private({"x": "integer"}, unit=None))
     data: Data = {"a": [{"x": x} for x in range(9)], "b": [{"x": x} for x in range(9)]}
     for sql in (
         "SELECT COUNT(*) FROM a JOIN b ON a.x = b.x",
@@ -257,8 +256,8 @@ def test_rows_as_units_of_two_tables_do_not_meet_by_number() -> None:
 # --- ties -----------------------------------------------------------------------------------------------------------
 
 TIES = catalog(
-    t={"unit": "pid", "columns": {"pid": "integer", "x": REAL, "z": REAL, "k": "integer"}},
-    p={"public": True, "columns": {"y": "real"}},
+    t=private({"x": REAL, "z": REAL, "k": "integer"}, unit="pid"),
+    p=public({"y": "real"}),
 )
 ROWS = "(SELECT pid, x * z AS y, k FROM t)"  # -0.0 and 0.0
 NOT_A_NUMBER = "(SELECT pid, CASE WHEN x > 0 THEN SQRT(z - 1) END AS y, k FROM t)"  # NaN and NULL
@@ -315,7 +314,7 @@ def orders() -> Iterator[list[dpsql.Connection]]:
     open_ = []
     for seed in range(3):
         rows = shuffled(data, seed)
-        source = {table: frame(TIES, table, found) for table, found in rows.items()}
+        source = {table: frame(TIES, table, order) for table, order in rows.items()}
         open_.append(testing.exact(TIES, source=source, threads=1 + seed % 2))
     for connection in open_:
         connection.execute("SET max_rows_per_group = 1000")
@@ -408,9 +407,9 @@ def test_rows_of_a_view_are_no_units(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as made:
         made.execute("CREATE TABLE given AS SELECT range AS x FROM range(9)")
         made.execute("CREATE VIEW t AS SELECT x FROM given ORDER BY random()")
-    rows = catalog(t={"row_is_unit": True, "columns": {"x": "integer"}})
+    rows = catalog(t=private({"x": "integer"}, unit=None))
     with testing.exact(rows, source=path) as connection, pytest.raises(dpsql.SourceError, match="its source is a view"):
         connection.execute("SELECT COUNT(*) FROM t")
-    people = catalog(t={"unit": "x", "columns": {"x": "integer"}})
-    with testing.exact(people, source=path) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM t").fetchall() == [(9,)]
+    people = catalog(t=private({}, unit="x"))
+    with testing.exact(people, source=path) as connection, pytest.raises(dpsql.SourceError, match="computed as it is"):
+        connection.execute("SELECT COUNT(*) FROM t")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from dpsql.engine import hardening
-from dpsql.engine.hardening import PINS
+from dpsql.engine.hardening import PINS, Limits
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.sources import Database, Files, Frame
 from dpsql.engine.vault import Vault
@@ -51,7 +51,7 @@ def vault(folder: Path) -> Iterator[Vault]:
 @pytest.fixture(scope="module", params=["vault", "vault, a second cursor", "scratch", "scratch, a second cursor"])
 def connection(request: pytest.FixtureRequest, vault: Vault) -> Iterator[duckdb.DuckDBPyConnection]:
     with Scratch() as scratch:
-        database = vault._reader._database if request.param.startswith("vault") else scratch._database
+        database = vault._backend._database if request.param.startswith("vault") else scratch._database
         yield database.cursor() if "cursor" in request.param else database.connection
 
 
@@ -124,7 +124,7 @@ def test_refused(connection: duckdb.DuckDBPyConnection, folder: Path, sql: str) 
 
 
 def test_the_owner_s_database_is_read_only(vault: Vault) -> None:
-    cursor = vault._reader.cursor()
+    cursor = vault._backend.cursor()
     for sql in ("INSERT INTO database_0.t VALUES (2)", "DROP TABLE database_0.t", "CREATE TABLE database_0.u (a INT)"):
         with pytest.raises(duckdb.Error):
             cursor.execute(sql).fetchall()
@@ -156,7 +156,7 @@ def test_no_connection_opens_with_other_settings_than_the_proofs_know(monkeypatc
 def test_a_load_does_not_open_anything(vault: Vault) -> None:
     assert vault.run("SELECT count(*) AS n FROM k", loads={"k": {"a": np.arange(4)}})["n"].tolist() == [4]
     with pytest.raises(duckdb.Error):
-        vault._reader.cursor().execute("SELECT * FROM k").fetchall()
+        vault._backend.cursor().execute("SELECT * FROM k").fetchall()
 
 
 def test_one_query_s_internal_error_leaves_the_next_one_alone(vault: Vault) -> None:
@@ -169,12 +169,12 @@ def test_one_query_s_internal_error_leaves_the_next_one_alone(vault: Vault) -> N
 def test_rows_spill_when_memory_is_short(tmp_path: Path) -> None:
     sql = "SELECT count(*) AS n FROM (SELECT DISTINCT range::VARCHAR || 'abcdefghijklmnop' FROM range(2000000))"
     frame = Frame(data={"x": np.arange(10)})
-    with Vault.open({"f": frame}, memory_limit="60MB", threads=1, temp_directory=tmp_path / "new" / "spill") as vault:
+    with Vault.open({"f": frame}, Limits(memory="60MB", threads=1, temp_directory=tmp_path / "new" / "spill")) as vault:
         assert vault.run(sql)["n"].tolist() == [2_000_000]
 
 
 def test_a_folder_that_cannot_be_spilled_to_is_found_when_the_vault_opens(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SourceError) as caught:
-        Vault.open({"f": Frame(data={"x": np.arange(10)})}, temp_directory=tmp_path / "file" / "not a folder")
+        Vault.open({"f": Frame(data={"x": np.arange(10)})}, Limits(temp_directory=tmp_path / "file" / "not a folder"))
     assert caught.value.code == "DPSQL-312"

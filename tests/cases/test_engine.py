@@ -14,22 +14,23 @@ import pytest
 
 import dpsql
 from tests.cases.reading import Case, read, refusal
+from tests.worlds import bounded, dataset, private, public, through
 
 ACCEPTED, REFUSED = read("engine/accepted.sql"), read("engine/refused.sql")
 ROWS = 400
 
 
 def catalog() -> dict[str, object]:
-    date = {"type": "date", "lower": "2020-01-01", "upper": "2020-12-31", "nullable": False}
-    span = {"type": "timestamp", "lower": "2020-01-01", "upper": "2020-01-31 23:59:59", "nullable": False}
+    date = bounded("date", "2020-01-01", "2020-12-31", nullable=False)
+    span = bounded("timestamp", "2020-01-01", "2020-01-31 23:59:59", nullable=False)
     visits = {
         "v": "integer",
         "u": "integer",
-        "age": {"type": "integer", "lower": 0, "upper": 99, "nullable": False},
-        "kids": {"type": "integer", "lower": 0, "upper": 9},
-        "pay": {"type": "real", "lower": 0, "upper": 1000},
+        "age": bounded("integer", 0, 99, nullable=False),
+        "kids": bounded("integer", 0, 9),
+        "pay": bounded("real", 0, 1000),
         "free_pay": "real",
-        "code": {"type": "integer", "lower": 0, "upper": 999_999},
+        "code": bounded("integer", 0, 999_999),
         "flag": "boolean",
         "sure": {"type": "boolean", "nullable": False},
         "kind": {"type": "text", "keys": ["a", "b", "c"], "nullable": False},
@@ -37,25 +38,22 @@ def catalog() -> dict[str, object]:
         "tag": "text",
         "grade": {"type": "integer", "keys": {"from": 1, "to": 9}},
         "day": {"type": "date", "keys": {"from": "2020-01-01", "to": "2020-01-31"}},
-        "price": {"type": "decimal(5, 2)", "lower": 0, "upper": 100},
+        "price": bounded("decimal(5, 2)", 0, 100),
         "tier": {"type": "decimal(4, 1)", "keys": [1.5, 2, None]},
         "d": date,
         "ts": span,
     }
-    items = {"v": "integer", "cost": {"type": "decimal(6, 2)", "lower": 0, "upper": 500}, "colour": "text"}
-    path = {"through": "visits", "on": {"v": "v"}}
-    return {
-        "dataset": "width",
-        "unit": "person",
-        "budget": {"epsilon": 1e6, "delta": 0.5},
-        "per_query": {"epsilon": 1, "delta": 1e-9},
-        "tables": {
-            "visits": {"unit": "u", "max_groups": 4, "max_rows": 5, "columns": visits},
-            "items": {"unit": path, "max_groups": 4, "max_rows": 5, "columns": items},
-            "sites": {"public": True, "columns": {"name": "text", "floor": "integer"}},
+    items = {"v": "integer", "cost": bounded("decimal(6, 2)", 0, 500), "colour": "text"}
+    path = through("visits", v="v")
+    return dataset(
+        {
+            "visits": private(visits, max_groups=4, max_rows=5),
+            "items": private(items, unit=path, max_groups=4, max_rows=5),
+            "sites": public({"name": "text", "floor": "integer"}),
         },
-        "views": {"adults": "SELECT * FROM visits WHERE age >= 18"},
-    }
+        per_query={"epsilon": 1, "delta": 1e-9},
+        views={"adults": "SELECT * FROM visits WHERE age >= 18"},
+    )
 
 
 def frames() -> dict[str, dict[str, object]]:
@@ -113,20 +111,20 @@ def keys_of(connection: dpsql.Connection, sql: str) -> str:
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_accepted(width: dpsql.Connection, case: Case, golden: Callable[[Case, str], None]) -> None:
     before = width.budget.spent.epsilon
-    keys = keys_of(width, case.sql)
+    keys = keys_of(width, case.text)
     golden(case, f"keys: {keys}")
-    answer = width.execute(case.sql)
-    if keys.isdigit() and not re.search(r"HAVING|LIMIT", case.sql):
+    answer = width.execute(case.text)
+    if keys.isdigit() and not re.search(r"HAVING|LIMIT", case.text):
         assert len(answer.fetchall()) == int(keys)
     repeated = answer.privacy is not None and answer.privacy.repeated
-    assert width.budget.spent.epsilon == before + (0 if repeated else width.cost(case.sql).epsilon)
+    assert width.budget.spent.epsilon == before + (0 if repeated else width.cost(case.text).epsilon)
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_refused(width: dpsql.Connection, case: Case, golden: Callable[[Case, str], None]) -> None:
     before = width.budget.spent
     with pytest.raises(dpsql.Error) as caught:
-        width.execute(case.sql)
+        width.execute(case.text)
     golden(case, "\n".join([refusal(caught.value), *case.more]))
     assert caught.value.fix
     assert width.budget.spent == before
@@ -135,6 +133,6 @@ def test_refused(width: dpsql.Connection, case: Case, golden: Callable[[Case, st
 
 
 def test_there_are_enough() -> None:
-    accepted, refused = ({case.sql for case in cases} for cases in (ACCEPTED, REFUSED))
+    accepted, refused = ({case.text for case in cases} for cases in (ACCEPTED, REFUSED))
     assert len(accepted) + len(refused) >= 150
     assert len(refused) >= 75

@@ -32,6 +32,6 @@ CASES = [case for path in sorted((FOLDER / "plan").glob("*.sql")) for case in re
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.stem}: {case.title}")
 def test_plans(case: Case, tmp_path: Path, golden: Callable[[Case, str], None]) -> None:
-    plan = outcome(case.sql, METADATA / f"{case.path.stem.removesuffix('_fail')}.yaml", tmp_path)
+    plan = outcome(case.text, METADATA / f"{case.path.stem.removesuffix('_fail')}.yaml", tmp_path)
     golden(case, plan)
     assert plan.startswith("DPSQL-1") == case.path.stem.endswith("_fail")

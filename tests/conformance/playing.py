@@ -7,7 +7,8 @@ out back into the files.
     ```sql            statements that the hospital sample plans (nothing is charged)
     ```pycon noisy    a Python session at >>>, all of a file one after another; without `noisy` exactly
     ```python         runs, all blocks of a file after one another
-    ```yaml           what begins with `dataset:` is a catalog in order
+    ```yaml           what begins with `dataset:` is a catalog in order; with a path behind `yaml` it becomes that file
+    ```postgres       is run by the database's superuser (a file with such a block has a server, hospital_server.py)
 
 The blocks of one file are played in order in one folder that has the samples in metadata/ and data/.
 """
@@ -31,6 +32,8 @@ import dpsql
 from dpsql.shell import prompt
 from dpsql.shell.main import main
 from tests.conformance import python_session
+from tests.conformance.hospital_server import hospital, typed_into_psql
+from tests.engines.postgres import Server, running
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "dpsql" / "help").glob("*.md")))
@@ -57,14 +60,14 @@ class Block:
 def blocks(text: str) -> list[Block]:
     return [
         Block(
-            kind=found["kind"],
-            rest=found["rest"].strip(),
-            body=found["body"],
-            line=text.count("\n", 0, found.start()) + 1,
-            start=found.start("body"),
-            end=found.end("body"),
+            kind=match["kind"],
+            rest=match["rest"].strip(),
+            body=match["body"],
+            line=text.count("\n", 0, match.start()) + 1,
+            start=match.start("body"),
+            end=match.end("body"),
         )
-        for found in _BLOCK.finditer(text)
+        for match in _BLOCK.finditer(text)
     ]
 
 
@@ -150,13 +153,13 @@ def session(body: str) -> str:
 def _entries(text: str) -> list[str]:
     entries: list[str] = []
     for line in text.splitlines():
-        found = _PROMPT.match(line)
-        if found is None:
+        match = _PROMPT.match(line)
+        if match is None:
             continue
-        if found[0].lstrip().startswith("...>") and entries:
-            entries[-1] += "\n" + line[found.end() :]
-        elif line[found.end() :]:
-            entries.append(line[found.end() :])
+        if match[0].lstrip().startswith("...>") and entries:
+            entries[-1] += "\n" + line[match.end() :]
+        elif line[match.end() :]:
+            entries.append(line[match.end() :])
     return entries
 
 
@@ -189,13 +192,30 @@ def close(names: dict[str, object]) -> None:
             value.close()
 
 
+def needs_server(text: str) -> bool:
+    return any(block.kind == "postgres" for block in blocks(text))
+
+
+def prepare_for(block: Block, server: Server | None) -> None:
+    """What a block does that shows nothing."""
+    if block.kind == "postgres" and server is not None:
+        typed_into_psql(server, block.body)
+    elif block.kind == "yaml" and block.rest:
+        Path(block.rest).write_text(block.body, encoding="utf-8")
+
+
 def update(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pieces: list[str] = []
     at = 0
     names: dict[str, object] = {}
-    with folder():
+    with contextlib.ExitStack() as opened:
+        here, server = opened.enter_context(folder()), None
+        if needs_server(text):
+            server = opened.enter_context(running())
+            opened.enter_context(hospital(server, here))
         for block in blocks(text):
+            prepare_for(block, server)
             if block.kind in PLAYED and is_played(block.body):
                 played = play(block, names)
                 if block.noisy and masked(played) == masked(block.body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,36 @@ import pytest
 import dpsql
 from dpsql.metadata.load import loads
 from dpsql.shell.script import items_of
-from tests.conformance.playing import DOCUMENTS, Block, blocks, close, folder, is_played, masked, play
+from tests.conformance.hospital_server import hospital
+from tests.conformance.playing import (
+    DOCUMENTS,
+    Block,
+    blocks,
+    close,
+    folder,
+    is_played,
+    masked,
+    needs_server,
+    play,
+    prepare_for,
+)
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
-def test_blocks(path: Path) -> None:
+def test_blocks(path: Path, request: pytest.FixtureRequest) -> None:
     names: dict[str, object] = {}
     session: dict[str, object] = {}
-    with folder():
-        for block in blocks(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    with contextlib.ExitStack() as opened:
+        here, server = opened.enter_context(folder()), None
+        if needs_server(text):
+            server = request.getfixturevalue("postgres")
+            opened.enter_context(hospital(server, here))
+        for block in blocks(text):
             where = f"{path.name}:{block.line}"
+            prepare_for(block, server)
             match block.kind:
                 case "console" | "session" | "pycon" if is_played(block.body):
                     _compare(block, where, session)

@@ -73,3 +73,38 @@ def test_wrong_words(shell: Any, catalog: Path) -> None:
             shell.run_line_magic("dpsql", line)
     with pytest.raises(dpsql.InterfaceError):
         shell.run_cell_magic("dpsql", "not a name", "SELECT 1")
+
+
+def test_variables_of_the_notebook(shell: Any, catalog: Path) -> None:
+    shell.run_line_magic("dpsql", f"{catalog} epsilon=1")
+    shell.push({"least": np.int64(60), "place": "sur'gery"})
+    sql = "SELECT $least AS a, $place AS b, '$least' AS c -- $nothing"
+    assert shell.run_cell_magic("dpsql", "", sql).fetchall() == [(60, "sur'gery", "$least")]
+    with pytest.raises(dpsql.InterfaceError, match="no variable 'unset'"):
+        shell.run_cell_magic("dpsql", "", "SELECT $unset AS a")
+
+
+def test_rows_are_shown_in_a_terminal(shell: Any, catalog: Path) -> None:
+    shell.run_line_magic("dpsql", f"{catalog} epsilon=1")
+    answer = shell.run_cell_magic("dpsql", "", "SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty")
+    text = shell.display_formatter.format(answer)[0]["text/plain"]
+    assert "surgery" in text and "±" in text and "ε = 1" in text
+    plan = shell.run_cell_magic("dpsql", "", "EXPLAIN SELECT COUNT(*) FROM visits")
+    assert shell.display_formatter.format(plan)[0]["text/plain"].startswith("Privacy unit: patient")
+    answer.close()
+    assert "closed" in shell.display_formatter.format(answer)[0]["text/plain"]
+
+
+def test_help_of_the_magics_says_how(shell: Any) -> None:
+    line, cell = (shell.find_magic("dpsql", kind) for kind in ("line", "cell"))
+    assert "show the budget" in line.__doc__ and "$name" in cell.__doc__
+
+
+def test_re_running_a_cell_of_a_frame_is_free(shell: Any) -> None:
+    data = pd.DataFrame({"id": np.arange(50)})
+    frame = dpsql.PrivateFrame(data, unit="id", rows_per_unit=1, budget=3, epsilon=1, dataset=f"n{next(numbers)}")
+    shell.push({"frame": frame})
+    shell.run_line_magic("dpsql", "frame")
+    for _ in range(3):
+        shell.run_cell_magic("dpsql", "", "SELECT COUNT(*) AS n FROM df")
+    assert frame.budget.spent.epsilon == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact
+from tests.worlds import bounded, dataset, keys, people, public
 
-numbers = itertools.count(1)
 TYPES = {
     "i": "INTEGER",
     "n": "BIGINT",
@@ -34,7 +33,7 @@ FULL = ", ".join(f"CAST(? AS {t}) AS {n}" for n, t in TYPES.items())
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[dpsql.Connection]:
-    catalog = {"dataset": f"pp{next(numbers)}", "tables": {"p": {"public": True, "columns": {"x": "integer"}}}}
+    catalog = dataset({"p": public({"x": "integer"})})
     with dpsql.connect(catalog) as opened:
         yield opened
 
@@ -69,8 +68,8 @@ def test_polars_has_the_types_of_its_columns(connection: dpsql.Connection) -> No
     for sql, given in ((f"SELECT {FULL}", ROW), (f"SELECT {NULLS}", ()), (f"SELECT {NULLS} WHERE FALSE", ())):
         read = pl.read_database(sql, connection, execute_options={"parameters": given})
         assert read.schema.dtypes() == [pl.Int64, pl.Int64, pl.Float64, *types]
-        own = connection.execute(sql, given).pl()
-        assert own.schema.dtypes() == [pl.Int32, pl.Int64, pl.Float64, *types]
+        plain = connection.execute(sql, given).pl()
+        assert plain.schema.dtypes() == [pl.Int32, pl.Int64, pl.Float64, *types]
 
 
 def test_description(connection: dpsql.Connection) -> None:
@@ -85,16 +84,13 @@ def test_description(connection: dpsql.Connection) -> None:
 
 def test_pandas_reads_a_plain_connection() -> None:
     data = pd.DataFrame({"id": np.arange(90), "k": ["a", "b", "c"] * 30, "x": np.arange(90.0)})
-    catalog: dict[str, Any] = {
-        "dataset": "exact",
-        "budget": {"epsilon": 1},
-        "per_query": {"epsilon": 1},
-        "tables": {"t": {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": {}}},
-    }
+    catalog: dict[str, Any] = people(
+        {}, unit="id", max_groups=1, max_rows=1, budget={"epsilon": 1}, per_query={"epsilon": 1}
+    )
     catalog["tables"]["t"]["columns"] = {
         "id": "integer",
-        "k": {"type": "text", "keys": ["a", "b", "c"]},
-        "x": {"type": "real", "lower": 0, "upper": 100},
+        "k": keys("a", "b", "c"),
+        "x": bounded("real", 0, 100),
     }
     with exact(catalog, source=data) as opened, pytest.warns(UserWarning, match="SQLAlchemy"):
         read = pd.read_sql("SELECT k, SUM(x) AS s FROM t WHERE x < ? GROUP BY k", opened, params=[60])  # type: ignore[call-overload]

@@ -13,35 +13,26 @@ import pytest
 
 import dpsql
 from dpsql.samples.generate import generate
+from tests.worlds import again, bounded, dataset, keys, people, private
 
-SALARIES: dict[str, Any] = {
-    "dataset": "numbers",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 0.01},
-    "tables": {
-        "t": {
-            "unit": "id",
-            "max_groups": 1,
-            "max_rows": 2,
-            "columns": {
-                "id": "integer",
-                "x": {"type": "integer", "lower": 0, "upper": 10},
-                "y": {"type": "integer", "lower": 90, "upper": 100},
-                "k": {"type": "text", "keys": [f"k{i}" for i in range(64)]},
-                "w": "text",
-            },
-        }
+SALARIES: dict[str, Any] = people(
+    {
+        "x": bounded("integer", 0, 10),
+        "y": bounded("integer", 90, 100),
+        "k": keys(*(f"k{i}" for i in range(64))),
+        "w": "text",
     },
-}
+    unit="id",
+    max_groups=1,
+    max_rows=2,
+)
 FRAME = pd.DataFrame(
     {"id": [1, 1, 2], "x": [1, 2, 3], "y": [95, 96, 97], "k": ["k1", "k2", "k1"], "w": ["a", "b", "a"]}
 )
 
 
 def asked(sql: str, catalog: Mapping[str, Any] = SALARIES, **options: Any) -> Any:
-    with dpsql.connect(
-        {**catalog, "dataset": f"{sql} {catalog['unit']}"}, source={"t": FRAME}, **options
-    ) as connection:
+    with dpsql.connect(again(catalog), source={"t": FRAME}, **options) as connection:
         return connection.execute(sql).privacy
 
 
@@ -114,7 +105,7 @@ def test_thresholds_of_private_keys(epsilon: float, delta: float, groups: int, t
 
 def test_union_all_adds_rows_up() -> None:
     four = {**SALARIES["tables"]["t"], "max_rows": 4}
-    catalog = {**SALARIES, "dataset": "three", "tables": dict.fromkeys("abc", four), "per_query": {"epsilon": 1}}
+    catalog = again(SALARIES, per_query={"epsilon": 1}, tables=dict.fromkeys("abc", four))
     sql = "SELECT COUNT(*) FROM (SELECT x FROM a UNION ALL SELECT x FROM b UNION ALL SELECT x FROM c) AS u"
     with dpsql.connect(catalog, source=dict.fromkeys("abc", FRAME)) as connection:
         (measured,) = connection.execute(sql).privacy.measurements
@@ -154,7 +145,7 @@ def test_two_averages_by_group_cost_exactly_two(tmp_path: Path) -> None:
 
 
 def test_four_releases_add_up_exactly() -> None:
-    with dpsql.connect({**SALARIES, "dataset": "four"}, source={"t": FRAME}, epsilon=1.2, delta=1e-10) as connection:
+    with dpsql.connect(again(SALARIES), source={"t": FRAME}, epsilon=1.2, delta=1e-10) as connection:
         for _ in range(4):
             connection.execute(f"SELECT {options(mechanism='gaussian', fresh=True)} COUNT(*) FROM t")
         assert connection.budget.spent.epsilon == 4.8
@@ -162,7 +153,7 @@ def test_four_releases_add_up_exactly() -> None:
 
 
 def test_a_filter_of_one_point_one_admits_one_query() -> None:
-    catalog = {**SALARIES, "dataset": "filter", "budget": {"epsilon": 1.1}}
+    catalog = again(SALARIES, budget={"epsilon": 1.1})
     with dpsql.connect(catalog, source={"t": FRAME}, epsilon=1.0986) as connection:
         connection.execute("SELECT COUNT(*) FROM t")
         with pytest.raises(dpsql.BudgetError) as refused:
@@ -173,9 +164,8 @@ def test_a_filter_of_one_point_one_admits_one_query() -> None:
 
 def test_exam_scores_in_exact_mode() -> None:
     scores = [85, 84, 85, 89, 92, 95, 100, 83, 70, 67]
-    columns = {"id": "integer", "score": {"type": "integer", "lower": 0, "upper": 100}}
-    table = {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}
-    catalog = {"dataset": "exam", "budget": {"epsilon": 1}, "tables": {"exam": table}}
+    exam = private({"score": bounded("integer", 0, 100)}, unit="id", max_groups=1, max_rows=1)
+    catalog = dataset({"exam": exam}, budget={"epsilon": 1})
     for count, mean in ((10, 85.0), (9, 87.0)):
         frame = pd.DataFrame({"id": range(count), "score": scores[:count]})
         with dpsql.testing.exact(catalog, source={"exam": frame}) as connection:
@@ -184,13 +174,7 @@ def test_exam_scores_in_exact_mode() -> None:
 
 def test_released_integers_have_the_discrete_laplace_distribution() -> None:
     """10^4 empty public groups: each released count is rounded noise; a chi-square against the exact distribution."""
-    table = {
-        "unit": "id",
-        "max_groups": 1,
-        "max_rows": 1,
-        "columns": {"id": "integer", "g": {"type": "integer", "lower": 1, "upper": 10_000}},
-    }
-    catalog = {"dataset": "noise", "budget": {"epsilon": 10}, "tables": {"t": table}}
+    catalog = people({"g": bounded("integer", 1, 10_000)}, unit="id", max_groups=1, max_rows=1, budget={"epsilon": 10})
     frame = pd.DataFrame({"id": [1], "g": [1]})
     with dpsql.connect(catalog, source={"t": frame}, epsilon=1) as connection:
         counts = np.array(
@@ -207,8 +191,7 @@ def test_released_integers_have_the_discrete_laplace_distribution() -> None:
 @pytest.mark.parametrize("epsilon", [0.4, 1, 2.5])
 def test_counts_of_rows_that_are_units_have_the_two_sided_geometric_distribution(epsilon: float) -> None:
     """The same where nothing is weighed: noise on whole numbers, P[k] = (1 − q)/(1 + q)·q^|k|, q = e^−ε."""
-    table = {"row_is_unit": True, "columns": {"g": {"type": "integer", "lower": 1, "upper": 10_000}}}
-    catalog = {"dataset": "noise", "budget": {"epsilon": 10}, "tables": {"t": table}}
+    catalog = people({"g": bounded("integer", 1, 10_000)}, unit=None, budget={"epsilon": 10})
     with dpsql.connect(catalog, source={"t": pd.DataFrame({"g": [1]})}, epsilon=epsilon) as connection:
         cursor = connection.execute("SELECT COUNT(*) AS n FROM t WHERE g > 1 GROUP BY g")
         counts = np.array([row[0] for row in cursor.fetchall()])

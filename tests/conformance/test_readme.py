@@ -63,22 +63,23 @@ def test_the_first_screen_has_both_commands() -> None:
 
 def test_what_is_not_promised_is_said() -> None:
     section = README.partition("## What it does not promise")[2].partition("\n## ")[0].lower()
-    for word in ("running time", "resource exhaustion", "owner", "two catalogs over one source are two accounts"):
+    for word in ("running time", "resource exhaustion", "owner", "two metadata files over one source are two accounts"):
         assert word in section, word
 
 
 BOUNDARY = {
     "README.md": ("within a process there is no boundary", "against accidents", "protects against analysts",
-                  "analysts who share their answers add up their costs", "new versions of the data",
+                  "if analysts share their answers, their costs add up", "new versions of the data",
                   "how long a query takes may", "put back together", "`dpsql ledger verify file --head count:hash`"),
     "dpsql/help/owners.md": ("within a process there is no boundary", "accidents:",
                              "analysts: the data, the metadata, the ledger",
-                             "analysts who share their answers add up their costs", "what grows with time",
+                             "if analysts share their answers, their costs add up", "what grows with time",
                              "with each new `version:`", "running times are not protected", "put back together",
                              "`dpsql ledger verify file --head count:hash`"),
     "dpsql/help/privacy.md": ("running time", "whoever runs python beside the data", "if they share answers",
                               "growth with time"),
-    "dpsql/help/budget.md": ("share their answers add up their costs", "put back together", "--head count:hash"),
+    "dpsql/help/budget.md": ("if analysts share their answers, their costs add up", "put back together",
+                             "--head count:hash"),
     "dpsql/help/python.md": ("within a process there is no boundary",),
     "dpsql/help/shell.md": ("--restricted", "accidents"),
     "SECURITY.md": ("running time", "in dpsql's process", "share answers", "put back together", "against accidents"),

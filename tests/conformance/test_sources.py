@@ -20,6 +20,7 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact
+from tests.worlds import dataset, people, private, public
 
 pytestmark = pytest.mark.slow
 
@@ -49,11 +50,10 @@ SQL = (
 
 def catalog(folder: Path, source: object = None, **table: object) -> Path:
     """A YAML file (JSON is YAML) beside the data."""
-    spec = {"unit": "u", "max_groups": 100, "max_rows": 100, "columns": COLUMNS, **table}
-    if source is not None:
-        spec["source"] = source
+    table |= {} if source is None else {"source": source}
     path = folder / "catalog.yaml"
-    path.write_text(json.dumps({"dataset": "s", "unit": "p", "budget": {"epsilon": 9}, "tables": {"t": spec}}))
+    described = people(COLUMNS, max_groups=100, max_rows=100, budget={"epsilon": 9}, **table)
+    path.write_text(json.dumps(described))
     return path
 
 
@@ -80,14 +80,14 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[list[tuple[object, 
     folder = tmp_path_factory.mktemp("wanted")
     with table() as connection:
         connection.execute(f"COPY t TO '{folder / 'one.parquet'}'")
-    found = answers(catalog(folder, "one.parquet"))
-    counted = sorted((row[1] for row in found[0]), key=repr)
+    rows = answers(catalog(folder, "one.parquet"))
+    counted = sorted((row[1] for row in rows[0]), key=repr)
     assert counted == [1, 1, 1, 1, 1]
-    assert (sum(row[2] or 0 for row in found[0]), sum(row[3] or 0 for row in found[0])) == (
+    assert (sum(row[2] or 0 for row in rows[0]), sum(row[3] or 0 for row in rows[0])) == (
         16,
         decimal.Decimal("103.75"),
     )
-    return found
+    return rows
 
 
 def parquet_folder(folder: Path) -> Path:
@@ -270,9 +270,8 @@ def test_parquet_that_one_cell_could_stop(version: str, tmp_path: Path) -> None:
 
     def count(column: str, type_: str) -> object:
         columns = {"u": "text", column: type_}
-        spec = {"source": "t.parquet", "unit": "u", "max_groups": 1, "max_rows": 1, "columns": columns}
-        shared = {"source": "t.parquet", "public": True, "columns": columns}
-        catalog = {"dataset": "s", "unit": "p", "budget": {"epsilon": 9}, "tables": {"t": spec, "p": shared}}
+        spec = private(columns, source="t.parquet", max_groups=1, max_rows=1)
+        catalog = dataset({"t": spec, "p": public(columns, source="t.parquet")}, budget={"epsilon": 9})
         (tmp_path / "c.yaml").write_text(json.dumps(catalog))
         with exact(tmp_path / "c.yaml") as connection:
             assert connection.execute(f"SELECT COUNT({column}) FROM p").fetchall() == [(1,)]

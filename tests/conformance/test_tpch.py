@@ -57,10 +57,10 @@ def plain(cell: object) -> object:
     return float(cell) if isinstance(cell, Decimal) else cell
 
 
-def same(found: list[tuple[object, ...]], expected: list[tuple[object, ...]]) -> bool:
-    if len(found) != len(expected):
+def same(actual: list[tuple[object, ...]], expected: list[tuple[object, ...]]) -> bool:
+    if len(actual) != len(expected):
         return False
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         for a, b in zip(map(plain, one), map(plain, other), strict=True):
             if isinstance(a, float) and isinstance(b, float | int):
                 if a != pytest.approx(b, rel=1e-9, abs=1e-9):
@@ -72,10 +72,10 @@ def same(found: list[tuple[object, ...]], expected: list[tuple[object, ...]]) ->
 
 @pytest.mark.parametrize("number", EXACTLY)
 def test_exact_mode_equals_duckdb(number: int, exact: dpsql.Connection, instance: Instance) -> None:
-    found = exact.execute(query(number)).fetchall()
+    rows = exact.execute(query(number)).fetchall()
     expected = instance.oracle.execute(query(number)).fetchall()
     assert expected, "this instance does not exercise the query"
-    assert same(found, expected)
+    assert same(rows, expected)
 
 
 @pytest.mark.parametrize("number", sorted(REFUSED))

@@ -14,7 +14,7 @@ from typing import Any
 from tests.project.wheel import ROOT
 
 # Of the extra `test`, what dpsql itself reads and writes.
-PARTNERS = ("pyarrow", "polars", "sqlalchemy", "ipython", "matplotlib")
+PARTNERS = ("pyarrow", "polars", "psycopg", "sqlalchemy", "ipython", "matplotlib")
 _BOUND = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)\s*(?:\[[^]]*\])?\s*(?P<how>>=|==)\s*(?P<version>[0-9][0-9A-Za-z.]*)")
 
 
@@ -26,9 +26,9 @@ def lowest(project: dict[str, Any]) -> Iterator[str]:
 
 def pinned(requirements: Iterable[str]) -> Iterator[str]:
     for text in requirements:
-        found = _BOUND.match(text)
-        if found:
-            yield f"{found['name']}=={found['version']}"
+        match = _BOUND.match(text)
+        if match:
+            yield f"{match['name']}=={match['version']}"
 
 
 def unbounded(project: dict[str, Any]) -> list[str]:

@@ -20,13 +20,13 @@ LIST = Path(__file__).with_name("sizes.txt")
 
 def sizes(root: Path = ROOT) -> dict[str, int]:
     """`dpsql/query.py` → its lines, `dpsql/query.py:run` → the lines of that function."""
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for path in sorted((root / "dpsql").rglob("*.py")):
         name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
-        found[name] = len(text.splitlines())
+        lengths[name] = len(text.splitlines())
         for function, lines in functions(ast.parse(text)):
-            found[f"{name}:{function}"] = max(lines, found.get(f"{name}:{function}", 0))
-    return found
+            lengths[f"{name}:{function}"] = max(lines, lengths.get(f"{name}:{function}", 0))
+    return lengths
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -48,29 +48,29 @@ def listed(text: str) -> dict[str, int]:
     return {name: int(size) for name, size in rows}
 
 
-def problems(found: Mapping[str, int], allowed: Mapping[str, int]) -> Iterator[str]:
-    for name, size in found.items():
+def problems(lengths: Mapping[str, int], allowed: Mapping[str, int]) -> Iterator[str]:
+    for name, size in lengths.items():
         if size > max(cap(name), allowed.get(name, 0)):
             yield f"{name} has {size} lines; at most {allowed.get(name, cap(name))}"
     for name, size in allowed.items():
-        if found.get(name, 0) <= max(cap(name), size - SLACK):
-            yield f"{name} has {found.get(name, 0)} lines, {size} are listed: python -m tests.project.sizes --write"
+        if lengths.get(name, 0) <= max(cap(name), size - SLACK):
+            yield f"{name} has {lengths.get(name, 0)} lines, {size} are listed: python -m tests.project.sizes --write"
 
 
-def lowered(found: Mapping[str, int], allowed: Mapping[str, int]) -> dict[str, int]:
+def lowered(lengths: Mapping[str, int], allowed: Mapping[str, int]) -> dict[str, int]:
     """The list after `--write`: nothing new, nothing larger."""
-    smaller = {name: min(size, found.get(name, 0)) for name, size in allowed.items()}
+    smaller = {name: min(size, lengths.get(name, 0)) for name, size in allowed.items()}
     return {name: size for name, size in smaller.items() if size > cap(name)}
 
 
 def main(arguments: list[str]) -> int:
-    text, found = LIST.read_text(encoding="utf-8"), sizes()
+    text, lengths = LIST.read_text(encoding="utf-8"), sizes()
     if "--write" in arguments:
         head = [line for line in text.splitlines() if line.startswith("#")]
-        rows = [f"{name} {size}" for name, size in sorted(lowered(found, listed(text)).items())]
+        rows = [f"{name} {size}" for name, size in sorted(lowered(lengths, listed(text)).items())]
         text = "\n".join([*head, *rows]) + "\n"
         LIST.write_text(text, encoding="utf-8")
-    wrong = list(problems(found, listed(text)))
+    wrong = list(problems(lengths, listed(text)))
     print("\n".join(wrong) or f"no module over {MODULE} lines, no function over {FUNCTION}, but for those listed")
     return 1 if wrong else 0
 

@@ -29,12 +29,12 @@ def test_commands_and_files_are_there() -> None:
 
 
 def test_the_caps_are_those_of_the_test() -> None:
-    assert f"At most {MODULE} lines a module and {FUNCTION} a function" in TEXT
+    assert f"A module has at most {MODULE} lines and a function at most {FUNCTION} " in " ".join(TEXT.split())
 
 
 def recipe() -> str:
     """The module of step 1."""
-    block = TEXT.partition("after the nearest relative")[2].partition("\n2. ")[0].partition("\n\n")[2]
+    block = TEXT.partition("the most similar aggregate")[2].partition("\n2. ")[0].partition("\n\n")[2]
     return textwrap.dedent(block).strip() + "\n"
 
 
@@ -46,9 +46,9 @@ columns = {"u": "integer", "x": {"type": "real", "lower": 0, "upper": 6}}
 table = {"unit": "u", "max_groups": 1, "max_rows": 1, "columns": columns}
 catalog = {"dataset": "d", "unit": "person", "budget": {"epsilon": 9}, "tables": {"t": table}}
 with testing.exact(catalog, source={"t": rows}) as connection:
-    (found,) = connection.execute("SELECT SEM(x) FROM t").fetchone()
+    (answer,) = connection.execute("SELECT SEM(x) FROM t").fetchone()
 (expected,) = duckdb.sql("SELECT SEM(x) FROM rows").fetchall()[0]
-assert math.isclose(found, expected, rel_tol=1e-6), (found, expected)
+assert math.isclose(answer, expected, rel_tol=1e-6), (answer, expected)
 print("answered")
 """
 

@@ -24,9 +24,9 @@ def test_there_are_these() -> None:
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_outputs_are_not_kept(name: str) -> None:
-    found = cells(FOLDER / f"{name}.ipynb")
-    assert len(found) >= 5
-    assert [cell for cell in found if cell["outputs"] or cell["execution_count"] is not None] == []
+    all_cells = cells(FOLDER / f"{name}.ipynb")
+    assert len(all_cells) >= 5
+    assert [cell for cell in all_cells if cell["outputs"] or cell["execution_count"] is not None] == []
 
 
 @pytest.mark.slow

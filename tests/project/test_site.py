@@ -41,13 +41,13 @@ class Loaded(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         wanted = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
         if tag in wanted and given.get("rel") not in ("search", "next", "prev", "index", "canonical"):
-            self.found += [given.get(wanted[tag]) or ""]
+            self.addresses += [given.get(wanted[tag]) or ""]
 
 
 @pytest.mark.slow
@@ -60,8 +60,8 @@ def test_the_site_asks_no_other_host_and_can_be_searched(tmp_path: Path) -> None
     for path in pages:
         loaded = Loaded()
         loaded.feed(path.read_text(encoding="utf-8"))
-        assert loaded.found
-        for address in filter(None, loaded.found):
+        assert loaded.addresses
+        for address in filter(None, loaded.addresses):
             assert not re.match(r"(\w+:)?//", address), (path.name, address)
             assert (tmp_path / address.partition("?")[0]).is_file(), (path.name, address)
     styles = "\n".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.css"))

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from dpsql.aggregates import BY_NAME
 from dpsql.engine.printing import printed
+from dpsql.execution.key_values import answers
 from dpsql.execution.planning import read
+from dpsql.functions.sets import counted
 from dpsql.ir.expr import Expr, columns_of
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Node, Project
@@ -30,7 +32,8 @@ def with_loads(session: Session, sql: str) -> list[tuple[Project, tuple[Node, ..
         read(sql), session.catalog, aggregates=BY_NAME, user_tables=session.user_tables, ids=ids, printed=printed
     )
     try:
-        tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys))
+        with counted(answers(session)):
+            tracked = track_statement(tree, TrackContext(catalog=session.catalog, ids=ids, keys_of=session.keys))
     except KeysNeeded as needed:
         session.read_keys(*needed.column)
         return with_loads(session, sql)

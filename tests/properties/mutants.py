@@ -31,8 +31,8 @@ from dpsql.ir.nodes import (
     with_inputs,
 )
 from dpsql.ir.nodes import walk as walk_nodes
-from dpsql.plan.dialects import duckdb as vault
-from dpsql.plan.dialects import scratch
+from dpsql.plan.dialects.duckdb import DUCKDB
+from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.render.clean import cleaned, loaded_column
 from dpsql.plan.render.relation import Relations, name
 
@@ -82,7 +82,7 @@ class World:
                     assert spec is not None
                     return cleaned(part, spec, f'"{part.table}"', self.types[part.table])
                 case Loaded():
-                    public = Relations(leaf, scratch.render).render(closed.loads[part.index])
+                    public = Relations(leaf, SCRATCH).render(closed.loads[part.index])
                     old = closed.loads[part.index].fields
                     named = ", ".join(f"{name(a.id)} AS l{i}" for i, a in enumerate(old))
                     items = [f"{loaded_column(f, f'l{i}')} AS {name(f.id)}" for i, f in enumerate(part.fields)]
@@ -90,19 +90,21 @@ class World:
                 case _:
                     raise AssertionError(part)
 
-        sql = Relations(leaf, vault.render).render(node)
+        sql = Relations(leaf, DUCKDB).render(node)
         shown = ", ".join(name(f.id) for f in node.fields)
-        found = self.connection.execute(f"SELECT {shown} FROM ({sql})").fetchall()
-        return Counter(tuple(map(repr, row)) for row in found)
+        answered = self.connection.execute(f"SELECT {shown} FROM ({sql})").fetchall()
+        return Counter(tuple(map(repr, row)) for row in answered)
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:
     """Missing cells as NULL, NaN among reals as NaN."""
 
     def cells(column: str) -> list[object]:
-        found = frame[column].tolist()
+        values = frame[column].tolist()
         real = frame[column].dtype.kind == "f"
-        return [None if value is None or value is pd.NaT or (not real and pd.isna(value)) else value for value in found]
+        return [
+            None if value is None or value is pd.NaT or (not real and pd.isna(value)) else value for value in values
+        ]
 
     return pa.table({column: pa.array(cells(column)) for column in frame})
 
@@ -151,7 +153,7 @@ def one_by_one(change: Callable[[Expr], Expr | None]) -> Mutation:
     """One expression at a time, wherever it stands."""
 
     def mutate(node: Node) -> Iterator[Node]:
-        for count in range(sum(change(part) is not None for expr in own(node) for part in walk(expr))):
+        for count in range(sum(change(part) is not None for expr in exprs_in(node) for part in walk(expr))):
             left = [count]
 
             def once(part: Expr, left: list[int] = left) -> Expr | None:
@@ -166,7 +168,7 @@ def one_by_one(change: Callable[[Expr], Expr | None]) -> Mutation:
     return mutate
 
 
-def own(node: Node) -> tuple[Expr, ...]:
+def exprs_in(node: Node) -> tuple[Expr, ...]:
     match node:
         case Filter():
             return (node.predicate,)
@@ -315,6 +317,19 @@ def other_orders(node: Node) -> Iterator[Node]:
                 for order in (call.order[:-1], call.order[1:], call.order[:1]):
                     new = dataclasses.replace(call, order=order)
                     yield dataclasses.replace(node, calls=(*node.calls[:i], new, *node.calls[i + 1 :]))
+
+
+def two_orders(node: Node) -> Iterator[Node]:
+    """Windows that number rows in several orders, beside each other."""
+    if isinstance(node, Window) and isinstance(node.input, Window):
+        below = {f.id for f in node.input.call_fields}
+        calls = [
+            dataclasses.replace(
+                call, order=tuple(k for k in call.order if not (isinstance(k.expr, Column) and k.expr.id in below))
+            )
+            for call in node.calls
+        ]
+        yield Window(node.input.input, (*node.input.call_fields, *node.call_fields), (*node.input.calls, *calls))
 
 
 def other_frames(node: Node) -> Iterator[Node]:

@@ -10,11 +10,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from tests.cases import clinic
 from tests.cases.test_sql_cases import ACCEPTED, CASES
+from tests.worlds import clinic
 
 WORDS = re.compile(r"'[^']*'|[\w.]+|\s+|.", re.DOTALL)
-TOKENS = [word for case in CASES for word in WORDS.findall(case.sql) if not word.isspace()]
+TOKENS = [word for case in CASES for word in WORDS.findall(case.text) if not word.isspace()]
 # what happened to be fragile: subqueries, keys, windows, constants at the edges
 EXTRA = [
     "NULL",
@@ -30,7 +30,7 @@ EXTRA = [
     "*",
     "COUNT(*)",
 ]
-FUNCTIONS = {match for case in CASES for match in re.findall(r"([A-Z_]+) ?\(", case.sql)}
+FUNCTIONS = {match for case in CASES for match in re.findall(r"([A-Z_]+) ?\(", case.text)}
 
 
 def kind(word: str) -> str:
@@ -65,7 +65,7 @@ def mutate_words(source: random.Random, text: str) -> str:
                 other = source.randrange(len(words))
                 words[at], words[other] = words[other], words[at]
             case 3:
-                other_words = WORDS.findall(source.choice(CASES).sql)
+                other_words = WORDS.findall(source.choice(CASES).text)
                 cut = source.randrange(len(other_words))
                 words[at : at + 6] = other_words[cut : cut + 6]
             case _:
@@ -175,19 +175,19 @@ def written(tree: exp.Expr) -> str:
     return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
 
 
-TREES = [tree for case in CASES if (tree := read(case.sql)) is not None]
-LIKELY = [tree for case in ACCEPTED if (tree := read(case.sql)) is not None]
+TREES = [tree for case in CASES if (tree := read(case.text)) is not None]
+LIKELY = [tree for case in ACCEPTED if (tree := read(case.text)) is not None]
 
 
 def _parts() -> Parts:
-    found: dict[str, set[str]] = {"type": set(TYPES), "name": set(NAMES), "group": set(GROUPS)}
+    parts: dict[str, set[str]] = {"type": set(TYPES), "name": set(NAMES), "group": set(GROUPS)}
     for tree in LIKELY:
         for node in tree.walk():
             name = role(node)
             if name is not None:
                 text = written(node)
-                found.setdefault(name, set()).update((text, QUALIFIER.sub("", text)))
-    return {name: sorted(texts) for name, texts in found.items()}
+                parts.setdefault(name, set()).update((text, QUALIFIER.sub("", text)))
+    return {name: sorted(texts) for name, texts in parts.items()}
 
 
 PARTS = _parts()
@@ -206,20 +206,22 @@ def part(source: random.Random, name: str, depth: int = 2) -> str:
 
 def mutate_tree(source: random.Random, tree: exp.Expr) -> str:
     """One or two parts of the tree replaced by parts of the same role, from elsewhere or out of a template."""
-    found = tree.copy()
+    mutated = tree.copy()
     for _ in range(source.choice([1, 1, 2])):
-        places = [(node, name) for node in found.walk() if node.parent is not None and (name := role(node)) is not None]
+        places = [
+            (node, name) for node in mutated.walk() if node.parent is not None and (name := role(node)) is not None
+        ]
         if not places:
             break
         node, name = source.choice(places)
         if name == "query":
             continue
-        own = [written(other) for other, its in places if its == name]
-        text = source.choice(own) if source.random() < 0.3 else part(source, name)
+        of_name = [written(other) for other, its in places if its == name]
+        text = source.choice(of_name) if source.random() < 0.3 else part(source, name)
         if node.alias and isinstance(node.parent, exp.From | exp.Join) and source.random() < 0.8:
             text = f"{ALIAS.sub('', text)} AS {node.alias}"  # what the rest of the query calls it
         node.replace(exp.Var(this=text))
-    return written(found)
+    return written(mutated)
 
 
 def fill(source: random.Random, _: exp.Expr) -> str:
@@ -238,6 +240,6 @@ TREE_MUTATIONS: list[Callable[[random.Random, exp.Expr], str]] = [mutate_tree] *
 def mutate(source: random.Random) -> str:
     """A case, mutated: by words, or, more often, by parts of its tree."""
     if source.random() < 0.3:
-        return mutate_words(source, source.choice(CASES).sql)
+        return mutate_words(source, source.choice(CASES).text)
     trees = LIKELY if source.random() < 0.7 else TREES
     return source.choice(TREE_MUTATIONS)(source, source.choice(trees))

@@ -24,12 +24,15 @@ from dpsql.plan.answers import answers
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.ready import Listed, Ready, with_public_keys
 from dpsql.plan.render.selection import selecting
-from dpsql.plan.render.stage import statements, together
+from dpsql.plan.render.stage import statements
+from dpsql.plan.render.together import together
 from dpsql.plan.stages import ReleasePlan
+from dpsql.plan.vault_query import with_steps
 from dpsql.query import in_text
 from dpsql.session import Session
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world
+from tests.worlds import bounded, keys, people
 
 DEEP = os.environ.get("DPSQL_PROFILE") == "deep"
 ID = re.compile(r"\bc\d+\b")
@@ -45,7 +48,7 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
     numbers: dict[str, str] = {}
 
     def renamed(text: str) -> str:
-        return ID.sub(lambda found: numbers.setdefault(found[0], f"id{len(numbers)}"), text)
+        return ID.sub(lambda given: numbers.setdefault(given[0], f"id{len(numbers)}"), text)
 
     told: list[object] = [plan.cost]
     for stage in plan.stages:
@@ -57,10 +60,12 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
         queries.append(statements(ready, relations, salt=7, kept=session.keeps_rows(stage)))
         at_once = together(stage, relations, kept=session.keeps_rows(stage))
         queries += [] if at_once is None else [at_once]
-        told += [[renamed(question.sql) for query in queries for question in query.questions]]
+        told += [
+            [renamed(with_steps(question.steps, question.select)) for query in queries for question in query.questions]
+        ]
         told += [[(name, repr(columns)) for query in queries for name, columns in query.tables.items()]]
         told += [[key.values for key in stage.keys], stage.selection, stage.combinations]
-        told += [[(n.form, n.draws, [answer.factors for answer in answers(n)]) for n in stage.noised]]
+        told += [[(n.form, n.draws, [answer.terms for answer in answers(n)]) for n in stage.noised]]
     return repr(told)
 
 
@@ -88,26 +93,13 @@ def test_equal_fingerprints_are_equal_questions(seed: int, tmp_path: Path) -> No
     assert all(len(prints) == 1 for prints in by_sight.values())  # never a charge for the same one
 
 
-CATALOG: dict[str, Any] = {
-    "dataset": "spellings",
-    "unit": "person",
-    "budget": {"epsilon": 100, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-9},
-    "tables": {
-        "t": {
-            "unit": "id",
-            "max_groups": 3,
-            "max_rows": 2,
-            "columns": {
-                "id": "integer",
-                "k": {"type": "text", "keys": ["a", "b"]},
-                "w": "text",
-                "x": {"type": "integer", "lower": 0, "upper": 9},
-                "y": {"type": "integer", "lower": 0, "upper": 9},
-            },
-        }
-    },
-}
+CATALOG: dict[str, Any] = people(
+    {"k": keys("a", "b"), "w": "text", "x": bounded("integer", 0, 9), "y": bounded("integer", 0, 9)},
+    unit="id",
+    max_groups=3,
+    max_rows=2,
+    per_query={"epsilon": 1, "delta": 1e-9},
+)
 SPELLINGS = [
     ("SELECT k, SUM(x) FROM t GROUP BY k", "select b.K as q, sum(b.X) as total from T b group by 1 order by 2 limit 1"),
     ("SELECT COUNT(*) FROM t WHERE x > 3", "SELECT 100 * COUNT(*) + 1 FROM t AS s WHERE s.x > 3"),

@@ -29,12 +29,12 @@ COMPARED = 500 // SHARDS
 
 
 def cleaned(one: Tables) -> dict[str, Rows]:
-    found: dict[str, Rows] = {}
+    clean: dict[str, Rows] = {}
     for name, rows in one.rows.items():
         table, declared = BY_TABLE[name], one.catalog["tables"][name]["columns"]
         kinds = {column.name: column for column in table.columns}
         through, on = table.path or ("", ())
-        parents = set(zip(*(found[through][c] for c in on), strict=True)) if through else set()
+        parents = set(zip(*(clean[through][c] for c in on), strict=True)) if through else set()
         kept: list[dict[str, Any]] = []
         for cells in zip(*rows.values(), strict=True):
             row = dict(zip(rows, cells, strict=True))
@@ -47,8 +47,8 @@ def cleaned(one: Tables) -> dict[str, Rows]:
                 if through and (None in key or key not in parents):
                     continue
             kept.append(row)
-        found[name] = {column: [row[column] for row in kept] for column in rows}
-    return found
+        clean[name] = {column: [row[column] for row in kept] for column in rows}
+    return clean
 
 
 def oracle(one: Tables) -> duckdb.DuckDBPyConnection:

@@ -15,7 +15,6 @@ from dpsql import testing
 from dpsql.plan.proof import Proof, Rule, described, summary, totality
 from dpsql.privacy.kernel import certify
 from dpsql.session import Session
-from tests.cases import clinic
 from tests.cases.test_sql_cases import ACCEPTED
 from tests.conformance.tpch_data import catalog, create, query
 from tests.properties import test_hostile_expressions as hostile
@@ -23,6 +22,7 @@ from tests.properties.closing import closed
 from tests.properties.generator.statements import Statements
 from tests.properties.generator.tables import tables
 from tests.properties.test_replay_relational import opened
+from tests.worlds import clinic, dataset, private, public
 
 STATEMENTS = 1500
 EXPRESSIONS = 600
@@ -41,9 +41,9 @@ def rules(proof: Proof) -> Iterator[Rule]:
 
 def test_accepted_cases() -> None:
     seen: Counter[Rule] = Counter()
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         for case in ACCEPTED:
-            for proof in certified(replayer.session, case.sql):
+            for proof in certified(replayer.session, case.text):
                 seen.update(rules(proof))
                 assert 0 < len(described(proof)) <= len(list(rules(proof)))  # projections of projections are one
     assert {rule for rule in Rule if not seen[rule]} == {Rule.ROW_IS_UNIT}
@@ -78,7 +78,7 @@ def test_random_statements(tmp_path: Path) -> None:
 def test_random_expressions() -> None:
     """Many of whose calls need their checked form, and many of which do not."""
     draw = random.Random(5)
-    expressions = hostile.Expressions(draw)
+    expressions = hostile.Expressions(draw, hostile.EVERYTHING)
     calls = checked = 0
     with testing.Replayer(hostile.CATALOG, hostile.source(draw)) as replayer:
         for _ in range(EXPRESSIONS):
@@ -110,21 +110,15 @@ def test_random_expressions() -> None:
     ],
 )
 def test_a_proof_in_words(sql: str, expected: str) -> None:
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         (proof,) = certified(replayer.session, sql)
     assert summary(proof) == expected
 
 
 def test_one_row_of_a_unit_is_seen_by_the_form() -> None:
-    described = {
-        "dataset": "w",
-        "unit": "person",
-        "budget": {"epsilon": 1, "delta": 0},
-        "tables": {
-            "t": {"row_is_unit": True, "columns": {"x": "integer"}},
-            "p": {"public": True, "columns": {"x": "integer"}},
-        },
-    }
+    described = dataset(
+        {"t": private({"x": "integer"}, unit=None), "p": public({"x": "integer"})}, budget={"epsilon": 1, "delta": 0}
+    )
     expected = {
         "SELECT COUNT(*) FROM t": True,
         "SELECT SUM(LEAST(y, 3)) FROM (SELECT ABS(x) AS y FROM t WHERE x > 0) WHERE y > 1": True,
@@ -137,7 +131,7 @@ def test_one_row_of_a_unit_is_seen_by_the_form() -> None:
         for sql, single in expected.items():
             (node,) = closed(replayer.session, sql)
             assert certify(node, replayer.session.catalog).single is single, sql
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         for keys, single in {
             "patient_id": True,
             "patient_id, specialty": False,

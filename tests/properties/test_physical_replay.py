@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ UNITS = 3  # for each statement
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_replay_by_removal(shard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fixed_noise(monkeypatch, shard)
-    seen = replayed(random.Random(1112 + shard), PAIRS, tmp_path)
+    seen = replayed(random.Random(1112 + shard), PAIRS, lambda one: opened(one, tmp_path))
     assert not {mode: seen[mode] for mode in MODES if seen[mode] < EACH}
     assert seen["grim"] > seen["pairs"] / 4 and seen["refused"] < seen["asked"] * 0.6, seen
 
@@ -42,17 +43,17 @@ def test_replay_by_removal(shard: int, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("seed", range(100, 108))
 def test_much_replay_by_removal(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fixed_noise(monkeypatch, seed)
-    replayed(random.Random(seed), int(os.environ.get("DPSQL_PAIRS", "20000")), tmp_path)
+    replayed(random.Random(seed), int(os.environ.get("DPSQL_PAIRS", "20000")), lambda one: opened(one, tmp_path))
 
 
-def replayed(draw: random.Random, pairs: int, folder: Path) -> Counter[object]:
+def replayed(draw: random.Random, pairs: int, opens: Callable[[Tables], Replayer], each: int = EACH) -> Counter[object]:
     """How many pairs were compared, in all and of each mode. Goes on for a while where a mode is missing."""
     seen: Counter[object] = Counter()
     used: Counter[str] = Counter()
-    while seen["pairs"] < pairs or (any(seen[m] < EACH for m in MODES) and seen["pairs"] < pairs * 3 // 2):
+    while seen["pairs"] < pairs or (any(seen[m] < each for m in MODES) and seen["pairs"] < pairs * 3):
         one = grim_tables(draw)
         statements = GrimStatements(draw, used=used)
-        with opened(one, folder) as replayer:
+        with opens(one) as replayer:
             units = some(replayer.copies, draw)
             for _ in range(STATEMENTS):
                 _one(replayer, statements.statement(), units, one, seen, statements.modes)

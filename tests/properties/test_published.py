@@ -22,6 +22,7 @@ from dpsql.accounting.releases import as_json, as_markdown
 from dpsql.accounting.spending import published, report
 from dpsql.report.privacy import CostReport
 from dpsql.shell.main import main
+from tests.worlds import bounded, keys, people, private
 
 ROWS = pa.table(
     {
@@ -31,12 +32,7 @@ ROWS = pa.table(
         "x": [i % 11 for i in range(40)],
     }
 )
-COLUMNS = {
-    "id": "integer",
-    "kind": {"type": "text", "keys": ["a", "b", "c"]},
-    "town": "text",
-    "x": {"type": "integer", "lower": 0, "upper": 10},
-}
+COLUMNS = {"id": "integer", "kind": keys("a", "b", "c"), "town": "text", "x": bounded("integer", 0, 10)}
 QUESTIONS = (
     "COUNT(*) FROM t",
     "kind, AVG(x), COUNT(*) FROM t GROUP BY kind",
@@ -49,14 +45,13 @@ QUESTIONS = (
 ANALYSTS = ("ana", "bob", "eve")
 
 
-def catalog(draw: random.Random, dataset: str, accounting: str) -> dict[str, Any]:
+def catalog(draw: random.Random, accounting: str) -> dict[str, Any]:
     said: dict[str, Any] = {"budget": {"epsilon": 200, "delta": draw.choice([1e-4, 1e-6])}, "accounting": accounting}
     if draw.random() < 0.5:
         said["analysts"] = {"ana": {"epsilon": 100}, "bob": {"epsilon": 90, "delta": 1e-7}, "eve": {}}
     if accounting == "zcdp" and draw.random() < 0.5:
         said["delta_keys"] = 1e-7
-    table = {"unit": "id", "rows_per_unit": 2, "columns": COLUMNS}
-    return {"dataset": dataset, "unit": "person", **said, "tables": {"t": table}}
+    return people(COLUMNS, unit="id", rows_per_unit=2, **said)
 
 
 def options(draw: random.Random) -> str:
@@ -97,7 +92,7 @@ def test_what_one_query_costs_is_said_alike(
     """cost, would_charge, EXPLAIN, the answer's report, what the budget spends, the shell's lines and its dry run."""
     monkeypatch.chdir(tmp_path)
     pq.write_table(ROWS, "t.parquet")
-    table = {"unit": "id", "rows_per_unit": 1, "source": "t.parquet", "columns": COLUMNS}
+    table = private(COLUMNS, unit="id", rows_per_unit=1, source="t.parquet")
     described = {
         "version": "1",
         "budget": {"epsilon": 9, "delta": 1e-6},
@@ -143,7 +138,7 @@ def test_every_total_is_the_budgets_own(
     accounting: str, seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw = random.Random(f"{accounting} {seed}")
-    described, path = catalog(draw, f"{accounting} {seed}", accounting), tmp_path / "a.ledger"
+    described, path = catalog(draw, accounting), tmp_path / "a.ledger"
     run(draw, described, path)
     ledger = Ledger.inspect(path)
     spent = ledger.balance().spent
@@ -195,12 +190,7 @@ def test_every_total_is_the_budgets_own(
 
 def test_many_gaussian_queries_are_published_as_what_they_spent(tmp_path: Path) -> None:
     """38 of them spent ε 2.98 and were published as 19, a suspicion of 100 %."""
-    described = {
-        "dataset": "gaussian",
-        "budget": {"epsilon": 5, "delta": 1e-6},
-        "accounting": "zcdp",
-        "tables": {"t": {"unit": "id", "rows_per_unit": 1, "columns": COLUMNS}},
-    }
+    described = people(COLUMNS, unit="id", rows_per_unit=1, budget={"epsilon": 5, "delta": 1e-6}, accounting="zcdp")
     with dpsql.connect(described, source={"t": ROWS}, epsilon=0.5, delta=1e-8, ledger=tmp_path / "a.ledger") as conn:
         for _ in range(38):
             conn.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian', fresh=true) COUNT(*) FROM t")
@@ -213,11 +203,7 @@ def test_many_gaussian_queries_are_published_as_what_they_spent(tmp_path: Path) 
 
 
 def test_a_monthly_budgets_table_says_that_it_is_of_all_months(tmp_path: Path) -> None:
-    described = {
-        "dataset": "monthly",
-        "budget": {"epsilon": 5, "per": "month"},
-        "tables": {"t": {"unit": "id", "rows_per_unit": 1, "columns": COLUMNS}},
-    }
+    described = people(COLUMNS, unit="id", rows_per_unit=1, budget={"epsilon": 5, "per": "month"})
     with dpsql.connect(described, source={"t": ROWS}, epsilon=0.5, ledger=tmp_path / "a.ledger") as conn:
         conn.execute("SELECT COUNT(*) FROM t")
     text = as_markdown(published(Ledger.inspect(tmp_path / "a.ledger")))

@@ -23,8 +23,8 @@ from dpsql.ir.expr import walk as walk_expr
 from dpsql.ir.nodes import walk
 from dpsql.ir.scoping import exprs_of
 from dpsql.plan.balls import radius
-from dpsql.plan.measurements import exprs
 from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
+from dpsql.plan.what_is_read import exprs
 from dpsql.testing import Copies, Replayer
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world

@@ -44,7 +44,7 @@ MUST_OCCUR = {
     "node Loaded": 20,
     "full join private": 4,
     "cross join public": 4,
-    **{f"{kind} join {with_}": 4 for kind in ("semi", "anti") for with_ in ("public", "private")},
+    **{f"{kind} join {with_}": 4 for kind in ("semi", "anti", "mark") for with_ in ("public", "private")},
     **{f"window {name}": 3 for name in WINDOWS},
     **{f"summary {name}": 3 for name in INNER},
     **{f"asked {name.split('(')[0]}": 4 for name in (*ADDITIVE, *OTHERS)},
@@ -132,7 +132,8 @@ def _parts(relation: Node) -> Iterator[str]:
             case Join():
                 yield f"{node.kind} join {_with(node)}"
             case SemiJoin():
-                yield f"{'anti' if node.anti else 'semi'} join {_with(node)}"
+                kind = "mark" if node.mark is not None else "anti" if node.anti else "semi"
+                yield f"{kind} join {_with(node)}"
             case Aggregate():
                 yield from (f"summary {call.function}" for call in node.calls)
                 if node.sets is not None:

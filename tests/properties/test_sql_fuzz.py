@@ -18,8 +18,8 @@ import dpsql
 from dpsql import testing
 from dpsql.errors import Error
 from dpsql.query import in_text
-from tests.cases import clinic
 from tests.properties.mutating import mutate
+from tests.worlds import clinic
 
 
 @contextmanager

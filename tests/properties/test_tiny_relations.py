@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from tests.properties import test_tiny_worlds as tiny
 from tests.properties.test_tiny_worlds import HIGH, KEYS, LOW, RULES, Row, Unit, Value
+from tests.worlds import bounded, public
 
 VALUES: tuple[Value, Value, Value] = (None, -4, 3)
 PUBLIC = (("a", 1), ("a", -4), ("b", 5), (None, 2), ("c", 3), ("a", 1), ("b", None))
@@ -40,11 +40,11 @@ def joined(unit: Unit) -> list[Row]:
 
 def kept_left(unit: Unit) -> list[Row]:
     """Joined on the key and r > v; a row that meets none stays, with NULL."""
-    found: list[Row] = []
+    rows: list[Row] = []
     for k, v in unit:
         met = [r for name, r in PUBLIC if name == k and r is not None and v is not None and r > v]
-        found += [(k, r) for r in met] or [(k, None)]
-    return found
+        rows += [(k, r) for r in met] or [(k, None)]
+    return rows
 
 
 def pairs(unit: Unit) -> list[Row]:
@@ -53,11 +53,11 @@ def pairs(unit: Unit) -> list[Row]:
 
 def rising_pairs(unit: Unit) -> list[Row]:
     """x LEFT JOIN y on the unit and x.v < y.v."""
-    found: list[Row] = []
+    pairs: list[Row] = []
     for k, v in unit:
         met = [w for _, w in unit if v is not None and w is not None and v < w]
-        found += [(k, w) for w in met] or [(k, None)]
-    return found
+        pairs += [(k, w) for w in met] or [(k, None)]
+    return pairs
 
 
 def full(unit: Unit) -> list[Row]:
@@ -172,11 +172,11 @@ def test_every_tiny_world_of_a_relation(name: str) -> None:
     every = worlds()
     shape = SHAPES[name]
     derived = [[tuple(shape.rows(unit)) for unit in world] for world in every]
-    given = {"t": tiny.table(every, "integer"), "b": public()}
+    given = {"t": tiny.table(every, "integer"), "b": rates()}
     rules = of_units(shape.unit)
     for rows, groups in LIMITS:
         described = tiny.catalog("integer", (rows, groups), KEYS, len(every))
-        described["tables"]["b"] = {"public": True, "columns": {"k": "text", "r": bounded()}}
+        described["tables"]["b"] = public({"k": "text", "r": bounded("integer", LOW, HIGH)})
         limits = (rows * shape.times, groups * shape.times)
         tiny.compare(described, given, f"({shape.sql}) AS q", derived, limits, rules=rules, low=shape.low)
 
@@ -185,9 +185,5 @@ def of_units(unit: bool) -> list[int]:
     return [n for n, rule in enumerate(RULES) if unit or not rule.units]
 
 
-def public() -> pa.Table:
+def rates() -> pa.Table:
     return pa.table({"k": pa.array([k for k, _ in PUBLIC]), "r": pa.array([r for _, r in PUBLIC], pa.int64())})
-
-
-def bounded() -> dict[str, Any]:
-    return {"type": "integer", "lower": LOW, "upper": HIGH}

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from dpsql.testing import exact
+from tests.worlds import bounded, keys, people
 
 Value = int | None
 Row = tuple[str, Value]
@@ -68,8 +69,8 @@ def total(rows: Weighed, grid: Fraction, low: int) -> Fraction | None:
     """On the grid of the type; of reals it is as fine as you like."""
     if not rows:
         return None
-    found = sum((w * clamped(v) for v, w in rows), Fraction(0))
-    return grid * nearest(found / grid)
+    added = sum((w * clamped(v) for v, w in rows), Fraction(0))
+    return grid * nearest(added / grid)
 
 
 def average(rows: Weighed, grid: Fraction, low: int) -> Fraction | None:
@@ -130,16 +131,15 @@ def expected(
 # --- the engine -----------------------------------------------------------------------------------------------------------
 
 
-def catalog(type_: str, limits: Limits, keys: Sequence[str] | None, count: int) -> dict[str, Any]:
-    key: dict[str, Any] = {"type": "text"} if keys is None else {"type": "text", "keys": list(keys)}
+def catalog(type_: str, limits: Limits, names: Sequence[str] | None, count: int) -> dict[str, Any]:
+    key: dict[str, Any] = {"type": "text"} if names is None else keys(*names)
     columns = {
-        "world": {"type": "integer", "lower": 0, "upper": count - 1, "nullable": False},
+        "world": bounded("integer", 0, count - 1, nullable=False),
         "u": "integer",
         "k": key,
-        "v": {"type": type_, "lower": LOW, "upper": HIGH},
+        "v": bounded(type_, LOW, HIGH),
     }
-    table = {"unit": "u", "rows_per_unit": limits[0], "groups_per_unit": limits[1], "columns": columns}
-    return {"dataset": "tiny", "unit": "person", "budget": {"epsilon": 1, "delta": 0}, "tables": {"t": table}}
+    return people(columns, rows_per_unit=limits[0], groups_per_unit=limits[1], budget={"epsilon": 1, "delta": 0})
 
 
 def table(all_worlds: Sequence[Sequence[Unit]], type_: str) -> pa.Table:
@@ -159,12 +159,12 @@ def table(all_worlds: Sequence[Sequence[Unit]], type_: str) -> pa.Table:
 
 def answers(connection: Any, relation: str, count: int, rules: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
     """For each aggregate, for each world: key → answer."""
-    found: dict[int, list[dict[str, Any]]] = {number: [{} for _ in range(count)] for number in rules}
+    answered: dict[int, list[dict[str, Any]]] = {number: [{} for _ in range(count)] for number in rules}
     select = f"SELECT world, k, {', '.join(RULES[n].sql for n in rules)} FROM {relation} GROUP BY world, k"
     for at, key, *cells in connection.execute(select).fetchall():
         for number, cell in zip(rules, cells, strict=True):
-            found[number][at][key] = cell
-    return found
+            answered[number][at][key] = cell
+    return answered
 
 
 PUBLIC, PRIVATE, FIRST = KEYS, None, KEYS[:1]
@@ -214,14 +214,14 @@ def compare(
 ) -> None:
     """Every aggregate of the relation is what its definition says, by world and key. worlds: the relation's rows."""
     with exact(described, source=given, threads=1) as connection:
-        found = answers(connection, relation, len(worlds), rules)
+        actual = answers(connection, relation, len(worlds), rules)
     known: dict[Any, tuple[Any, ...]] = {}
     for at, world in enumerate(worlds):
         for number in rules:
             name = (number, tuple(sorted(world, key=repr)))
             if name not in known:
                 known[name] = tuple(map(_shown, expected(world, RULES[number], limits, grid, keys, low)))
-            got = tuple(_shown(found[number][at].get(key, "absent")) for key in keys)
+            got = tuple(_shown(actual[number][at].get(key, "absent")) for key in keys)
             assert got == known[name], (RULES[number].sql, relation, world, got, known[name])
 
 

@@ -10,20 +10,9 @@ import pandas as pd
 import pytest
 
 from dpsql import testing
+from tests.worlds import people
 
-CATALOG = {
-    "dataset": "ties",
-    "unit": "person",
-    "budget": {"epsilon": 1, "delta": 0},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 100,
-            "max_rows": 100,
-            "columns": {"u": "integer", "o": "integer", "x": "integer"},
-        }
-    },
-}
+CATALOG = people({"o": "integer", "x": "integer"}, max_groups=100, max_rows=100, budget={"epsilon": 1, "delta": 0})
 Row = tuple[int, int | None, int | None]
 EDGES = ["UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING"]
 FRAMES = ["", *(f"{unit} BETWEEN {a} AND {b}" for unit in ("RANGE", "GROUPS", "ROWS") for a, b in [
@@ -48,15 +37,15 @@ def frame_of(rows: list[Row], at: int, order: bool, frame: str) -> list[Row]:
 
 
 def expected(rows: list[Row], call: str, nulls: bool, order: bool, frame: str) -> Counter[int | None]:
-    found: Counter[int | None] = Counter()
+    counts: Counter[int | None] = Counter()
     for person in {row[0] for row in rows}:
         keyed = sorted((row for row in rows if row[0] == person), key=lambda row: (place(row[1]), place(row[2])))
         for at in range(len(keyed)):
             values = [row[2] for row in frame_of(keyed, at, order, frame)]
             values = values if nulls else [value for value in values if value is not None]
             position = {"F": 0, "L": len(values) - 1, "N": 1}[call[0]]
-            found[values[position] if 0 <= position < len(values) else None] += 1
-    return found
+            counts[values[position] if 0 <= position < len(values) else None] += 1
+    return counts
 
 
 @pytest.mark.parametrize("call", CALLS)

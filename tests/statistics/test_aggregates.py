@@ -8,6 +8,7 @@ import pytest
 
 import dpsql
 from benchmarks.accuracy import Line, connect, lines, orders, rmse
+from tests.worlds import bounded, people
 
 RUNS = 60  # an RMSE of 60 Laplace errors is within 0.55 and 1.6 of its expectation, but for one time in a million
 FRAME = orders()
@@ -36,19 +37,9 @@ def test_quantiles_of_a_million_rows() -> None:
     """ε = 1, one row a person: within a few of the 65,536 grid steps."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"person": np.arange(1_000_000), "x": rng.uniform(0, 100, 1_000_000)})
-    catalog = {
-        "dataset": "million",
-        "unit": "person",
-        "budget": {"epsilon": 100, "delta": 0},
-        "tables": {
-            "t": {
-                "unit": "person",
-                "max_groups": 1,
-                "max_rows": 1,
-                "columns": {"person": "integer", "x": {"type": "real", "lower": 0, "upper": 100}},
-            }
-        },
-    }
+    catalog = people(
+        {"x": bounded("real", 0, 100)}, unit="person", max_groups=1, max_rows=1, budget={"epsilon": 100, "delta": 0}
+    )
     step = 100 / 65_535
     with dpsql.connect(catalog, source={"t": frame}, epsilon=1) as conn:
         median, p95 = conn.execute("SELECT MEDIAN(x), QUANTILE_CONT(x, 0.95) FROM t").fetchall()[0]

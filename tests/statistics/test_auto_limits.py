@@ -17,21 +17,19 @@ import pandas as pd
 
 from dpsql.execution.known import check
 from dpsql.execution.planning import plan_of, read
-from dpsql.execution.vault_sql import vault_relations
+from dpsql.execution.release_stages import vault_totals
+from dpsql.execution.vault_sql import vault_relations, vault_run
 from dpsql.plan.balls import FULL
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.limits import counting
 from dpsql.privacy.settling import settled
-from dpsql.query import vault_run, vault_totals
-from dpsql.release.noise import release, released_limits
+from dpsql.release.limits import released_limits
+from dpsql.release.totals import release
 from dpsql.session import open_session
+from tests.worlds import people
 
 EPSILON, HEAVY, ROWS, RUNS, SIGMAS = 1.0, 61, 64, 20_000, 5.2
-CATALOG: dict[str, Any] = {
-    "dataset": "limits",
-    "budget": {"epsilon": 10},
-    "tables": {"t": {"unit": "u", "columns": {"u": "integer"}}},
-}
+CATALOG: dict[str, Any] = people({}, budget={"epsilon": 10})
 
 
 def world(heavy: int) -> pd.DataFrame:

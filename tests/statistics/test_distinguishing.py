@@ -18,6 +18,7 @@ import pytest
 import dpsql
 from dpsql.plan.stages import Selection
 from dpsql.testing import Replayer
+from tests.worlds import asking, bounded, people
 
 UNITS = 40_000
 SIGMAS = 5.2
@@ -28,29 +29,14 @@ def asked(units: int, groups: int, rows: int, columns: str, keys: dict[str, Any]
     """The released columns, one array row per key, of one query over `units` units in `groups` keys of their own each."""
     of = np.repeat(np.arange(units * groups), rows)
     table = pa.table({"u": of // groups, "k": of, "n": of.astype(str), "x": np.full(len(of), 1e9)})
-    described = {
-        "dataset": "distinguishing",
-        "unit": "person",
-        "budget": {"epsilon": 1000, "delta": 0.9},
-        "max_delta": 0.1,
-        "tables": {
-            "t": {
-                "unit": "u",
-                "max_groups": groups,
-                "max_rows": rows,
-                "columns": {
-                    "u": "integer",
-                    "k": {"type": "integer", "nullable": False, **keys},
-                    "n": "text",
-                    "x": {"type": "real", "lower": -3, "upper": 7},
-                },
-            }
-        },
-    }
-    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({given}) {columns}"
+    described = people(
+        {"k": {"type": "integer", "nullable": False, **keys}, "n": "text", "x": bounded("real", -3, 7)},
+        max_groups=groups,
+        max_rows=rows,
+        max_delta=0.1,
+    )
     with dpsql.connect(described, source={"t": table}) as connection:
-        cursor = connection.execute(sql)
+        cursor = connection.execute(asking(columns, **options))
         return np.array(cursor.fetchall(), dtype=float).reshape(-1, len(cursor.description or ()))
 
 
@@ -142,15 +128,8 @@ def test_keys_of_one_unit_appear_with_probability_delta(mechanism: str, groups: 
 
 def selecting(mechanism: str, groups: int, delta: float) -> tuple[Selection, ...]:
     """The plan's votes and thresholds, round by round."""
-    columns = {"u": "integer", "n": "text"}
-    table = {"unit": "u", "max_groups": groups, "max_rows": 1, "columns": columns}
-    described = {
-        "dataset": "selecting",
-        "unit": "person",
-        "budget": {"epsilon": 9, "delta": 0.9},
-        "max_delta": 0.1,
-        "tables": {"t": table},
-    }
+    columns = {"n": "text"}
+    described = people(columns, max_groups=groups, max_rows=1, budget={"epsilon": 9, "delta": 0.9}, max_delta=0.1)
     options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{mechanism}')"
     with Replayer(described, epsilon=1, delta=delta) as replayer:
         (stage,) = replayer.plan(f"SELECT {options} n, COUNT(DISTINCT u) FROM t GROUP BY n").stages

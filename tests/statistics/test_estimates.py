@@ -11,6 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.mechanisms import entropy
+from tests.worlds import bounded, people
 
 GROUPS, ROWS, RUNS = 400, 200, 3  # each group is a sample of its own: 1,200 of them
 TOP = 10.0
@@ -18,16 +19,8 @@ VALUES = {"at an end": TOP, "near it": 0.9 * TOP}
 
 
 def connected(name: str, value: float) -> dpsql.Connection:
-    columns = {
-        "u": "integer",
-        "k": {"type": "integer", "keys": list(range(GROUPS))},
-        "x": {"type": "real", "lower": 0, "upper": TOP},
-    }
-    catalog = {
-        "dataset": f"estimates {name} {value}",
-        "budget": {"epsilon": 1000, "delta": 1e-2},
-        "tables": {"t": {"unit": "u", "rows_per_unit": 1, "columns": columns}},
-    }
+    columns = {"k": {"type": "integer", "keys": list(range(GROUPS))}, "x": bounded("real", 0, TOP)}
+    catalog = people(columns, rows_per_unit=1)
     units = np.arange(GROUPS * ROWS)
     data = pd.DataFrame({"u": units, "k": units % GROUPS, "x": value})
     return dpsql.connect(catalog, source={"t": data}, epsilon=1, delta=1e-6)
@@ -63,6 +56,6 @@ def test_an_estimate_is_above_the_true_error_and_near_it(
     for value in VALUES.values():
         with connected(f"{column} {mechanism}", value) as connection:
             estimate = connection.explain(sql).estimates["v"].half_width
-            found = [row[1] for _ in range(RUNS) for row in connection.execute(sql).fetchall()]
-        worst = max(worst, float(np.quantile(np.abs(np.array(found) - truth(value)), 0.95)))
+            rows = [row[1] for _ in range(RUNS) for row in connection.execute(sql).fetchall()]
+        worst = max(worst, float(np.quantile(np.abs(np.array(rows) - truth(value)), 0.95)))
     assert worst <= estimate <= far * worst

@@ -66,12 +66,12 @@ def test_far_candidates_are_proposed_as_one(
 def test_far_rounds_are_as_many_as_they_should_be(near: int, far: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exponential, "_NEAR", 3)
     tries = 50_000
-    found = len(exponential._far_rounds(np.full(tries, near, dtype=np.uint64), near + far))
+    rounds = len(exponential._far_rounds(np.full(tries, near, dtype=np.uint64), near + far))
     chance = far * math.exp(-3) / (near + far * math.exp(-3))
     if far == 0:
-        assert found == 0
+        assert rounds == 0
     else:
-        assert p_value(np.array([found, tries - found]), np.array([chance, 1 - chance]), 5.0) > ALPHA
+        assert p_value(np.array([rounds, tries - rounds]), np.array([chance, 1 - chance]), 5.0) > ALPHA
 
 
 def off_by_a_part(scores: np.ndarray, *, epsilon: Fraction, sensitivity: int) -> np.ndarray:
@@ -129,16 +129,16 @@ def quantile(weights: tuple[int, ...], p: int, d: int) -> list[int]:
 
 def worlds() -> list[tuple[str, list[int], list[int], int, int]]:
     """What is asked; scores of a world and of its neighbour with one row more; how far it moves one; times the rate."""
-    found = []
+    pairs = []
     for base in itertools.product(range(3), repeat=3):
         for at in range(3):
             more = tuple(weight + (k == at) for k, weight in enumerate(base))
             for p, d in ((1, 2), (1, 4), (1, 1)):
-                found.append(("quantile", quantile(base, p, d), quantile(more, p, d), max(p, d - p), 1))
+                pairs.append(("quantile", quantile(base, p, d), quantile(more, p, d), max(p, d - p), 1))
             ends = [[-abs(sum(world[:k]) - 1) for k in range(3)] for world in (base, more)]
-            found.append(("end", ends[0], ends[1], 1, 1))
-            found.append(("most frequent", list(base), list(more), 1, 2))
-    return found
+            pairs.append(("end", ends[0], ends[1], 1, 1))
+            pairs.append(("most frequent", list(base), list(more), 1, 2))
+    return pairs
 
 
 def divergence(p: list[float], q: list[float], alpha: float) -> float:
@@ -150,12 +150,14 @@ def divergence(p: list[float], q: list[float], alpha: float) -> float:
 def worst(distribution: Callable[[list[int], Fraction, int], list[float]], epsilon: Fraction) -> float:
     """The largest Rényi divergence of two neighbours, as a part of α·ρ, ρ the exponential mechanism's."""
     rho = float(rho_of("exponential", epsilon))
-    found = 0.0
+    largest = 0.0
     for _, scores, others, sensitivity, times in worlds():
         one, other = (distribution(s, epsilon * times, sensitivity) for s in (scores, others))
         for alpha in (1.001, 2.0, 8.0, 64.0):
-            found = max(found, divergence(one, other, alpha) / alpha / rho, divergence(other, one, alpha) / alpha / rho)
-    return found
+            largest = max(
+                largest, divergence(one, other, alpha) / alpha / rho, divergence(other, one, alpha) / alpha / rho
+            )
+    return largest
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])
@@ -170,8 +172,8 @@ def test_its_range_is_bounded_and_costs_an_eighth(epsilon: Fraction) -> None:
 
 def test_permute_and_flip_costs_more() -> None:
     """Why it is not used under zCDP: at a small ε its divergence is beyond ε²/8, though within ε²/2."""
-    found = worst(permuted, Fraction(1, 10))
-    assert 1.5 < found <= 4
+    loss = worst(permuted, Fraction(1, 10))
+    assert 1.5 < loss <= 4
 
 
 @pytest.mark.parametrize(("by", "rho"), [("exponential", Fraction(1, 8)), ("permute-and-flip", Fraction(1, 2))])
@@ -181,7 +183,7 @@ def test_what_is_charged(by: Chooser, rho: Fraction) -> None:
 
 def test_several_groups_of_one_unit() -> None:
     """A unit with a part of its weight in each of two groups: the product of both choices is within ε²/8 too."""
-    epsilon, rho, found = Fraction(1), 1 / 8, 0.0
+    epsilon, rho, loss = Fraction(1), 1 / 8, 0.0
     for parts in ((1, 3), (2, 2), (4, 0)):
         one, other = [1.0], [1.0]
         for part in parts:
@@ -190,5 +192,5 @@ def test_several_groups_of_one_unit() -> None:
             one = [a * float(b) for a in one for b in pair[0]]
             other = [a * float(b) for a in other for b in pair[1]]
         for alpha in (1.001, 2.0, 16.0):
-            found = max(found, divergence(one, other, alpha) / alpha, divergence(other, one, alpha) / alpha)
-    assert 0 < found <= rho
+            loss = max(loss, divergence(one, other, alpha) / alpha, divergence(other, one, alpha) / alpha)
+    assert 0 < loss <= rho

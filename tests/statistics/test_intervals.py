@@ -12,7 +12,8 @@ import pytest
 import dpsql
 import dpsql.testing
 from dpsql.aggregates import BY_NAME
-from tests.attacks.budget_world import write
+from tests.worlds import again, bounded, people, private
+from tests.worlds.towns import write
 
 GROUPS, RUNS = 300, 4
 RNG = np.random.default_rng(11)
@@ -25,25 +26,17 @@ FRAME = pd.DataFrame(
         "i": RNG.integers(0, 8, GROUPS * 40),
     }
 )
-CATALOG = {
-    "dataset": "intervals",
-    "unit": "person",
-    "budget": {"epsilon": 1_000_000, "delta": 0.5},
-    "tables": {
-        "t": {
-            "unit": "person",
-            "max_groups": 1,
-            "max_rows": 2,
-            "columns": {
-                "person": "integer",
-                "k": {"type": "integer", "lower": 0, "upper": GROUPS - 1, "nullable": False},
-                "x": {"type": "real", "lower": 0, "upper": 5},
-                "y": {"type": "real", "lower": 0, "upper": 3},
-                "i": {"type": "integer", "lower": 0, "upper": 7},
-            },
-        }
+CATALOG = people(
+    {
+        "k": bounded("integer", 0, GROUPS - 1, nullable=False),
+        "x": bounded("real", 0, 5),
+        "y": bounded("real", 0, 3),
+        "i": bounded("integer", 0, 7),
     },
-}
+    unit="person",
+    max_groups=1,
+    max_rows=2,
+)
 PLAIN = [
     "COUNT(*)",
     "SUM(x)",
@@ -170,10 +163,10 @@ def test_what_is_chosen_has_no_interval_and_says_so(item: str) -> None:
 
 
 def test_ends_of_dates_are_dates_and_lists_have_none() -> None:
-    columns = {"person": "integer", "d": {"type": "date", "lower": "2020-01-01", "upper": "2020-12-31"}}
-    table = {"unit": "person", "max_groups": 1, "max_rows": 1, "columns": columns}
+    columns = {"person": "integer", "d": bounded("date", "2020-01-01", "2020-12-31")}
+    table = private(columns, unit="person", max_groups=1, max_rows=1)
     frame = pd.DataFrame({"person": range(100), "d": pd.date_range("2020-01-01", periods=100)})
-    catalog = {**CATALOG, "dataset": "dates", "tables": {"t": table}}
+    catalog = again(CATALOG, tables={"t": table})
     with dpsql.connect(catalog, source={"t": frame}, epsilon=1) as conn:
         conn.execute("SET intervals = 0.9")
         cursor = conn.execute("SELECT QUANTILE_CONT(d, [0.2, 0.8]) AS q, MIN(d) AS first, COUNT(*) AS n FROM t")
@@ -203,7 +196,7 @@ def test_the_reports_half_widths_are_those_of_the_columns(grouped: bool) -> None
     key = "k, " if grouped else ""
     listed = ", ".join(f"{item} AS v{n}" for n, item in enumerate(REPORTED))
     asked = f"{key}{listed} FROM t {by}"
-    versioned = {**CATALOG, "dataset": f"reported {grouped}"}
+    versioned = again(CATALOG)
     with dpsql.connect(versioned, source={"t": FRAME}, epsilon=40) as conn:
         cursor = conn.execute(f"SELECT {asked}", query_id="one")
         wide = conn.execute(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(intervals=0.95) {asked}", query_id="one")
@@ -226,32 +219,32 @@ def test_the_reports_half_widths_are_those_of_the_columns(grouped: bool) -> None
                 halves.append(max(high - value, value - low))
                 assert told == pytest.approx(halves[-1], abs=0.500001 if item in ("COUNT(*)", "SUM(i)") else 1e-12)
         widest = max((half for half in halves if half is not None), default=math.inf)
-        found = cursor.privacy.intervals.get(f"v{n}")
+        half_width = cursor.privacy.intervals.get(f"v{n}")
         if math.isinf(widest):
-            assert found is None
+            assert half_width is None
         else:
-            assert found == pytest.approx(widest, abs=0.500001 if item in ("COUNT(*)", "SUM(i)") else 1e-12)
+            assert half_width == pytest.approx(widest, abs=0.500001 if item in ("COUNT(*)", "SUM(i)") else 1e-12)
 
 
 def test_a_name_that_two_columns_have_says_nothing() -> None:
-    with dpsql.connect({**CATALOG, "dataset": "names"}, source={"t": FRAME}, epsilon=9) as conn:
+    with dpsql.connect(again(CATALOG), source={"t": FRAME}, epsilon=9) as conn:
         cursor = conn.execute("SELECT AVG(x) AS a, SUM(x) AS a, COUNT(*) AS n, AVG(x) AS N FROM t")
         assert cursor.privacy is not None and set(cursor.privacy.intervals) == {"n", "N"}
-        again = conn.execute("SELECT COUNT(*) AS a, SUM(x) AS a FROM t")
-        assert again.privacy is not None and not again.privacy.intervals and "±" not in again._as_text()
+        second = conn.execute("SELECT COUNT(*) AS a, SUM(x) AS a FROM t")
+        assert second.privacy is not None and not second.privacy.intervals and "±" not in second._as_text()
 
 
 def test_many_rows_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the widest of each column is worked out in SQL: the same."""
-    with dpsql.connect({**CATALOG, "dataset": "many rows"}, source={"t": FRAME}, epsilon=9) as conn:
+    with dpsql.connect(again(CATALOG), source={"t": FRAME}, epsilon=9) as conn:
         sql = "SELECT k, AVG(x) AS v, SUM(x) / COUNT(*) AS r, NULLIF(COUNT(*), 1) * 2 AS c FROM t GROUP BY k"
         first = conn.execute(sql, query_id="q").privacy
-        again = conn.execute(sql, query_id="q").privacy
-    assert first is not None and again is not None
+        second = conn.execute(sql, query_id="q").privacy
+    assert first is not None and second is not None
     apart = dict(first.intervals)
     monkeypatch.setattr("dpsql.execution.row_intervals.MOST_ROWS", 5)
-    assert dict(again.intervals) == apart and {"v", "c"} <= set(apart)
-    assert again.intervals.of_row((0, 1.0, 1.0, 2.0)) == apart
+    assert dict(second.intervals) == apart and {"v", "c"} <= set(apart)
+    assert second.intervals.of_row((0, 1.0, 1.0, 2.0)) == apart
 
 
 def test_asking_for_intervals_of_what_was_answered_is_a_free_repeat(tmp_path: Path) -> None:
@@ -268,7 +261,7 @@ def test_asking_for_intervals_of_what_was_answered_is_a_free_repeat(tmp_path: Pa
 def test_rows_are_shown_with_their_own_intervals() -> None:
     """A group of few rows has a wide average; it must not widen what is shown of the others."""
     frame = pd.DataFrame({"person": np.arange(5010), "k": [0] * 5000 + [1] * 10, "x": [2.0] * 5010})
-    with dpsql.connect({**CATALOG, "dataset": "shown"}, source={"t": frame.assign(y=1.0, i=1)}, epsilon=2) as conn:
+    with dpsql.connect(again(CATALOG), source={"t": frame.assign(y=1.0, i=1)}, epsilon=2) as conn:
         cursor = conn.execute("SELECT k, AVG(x) AS mean, HISTOGRAM(i) AS h FROM t WHERE k < 2 GROUP BY k ORDER BY k")
         shown = cursor._as_text().splitlines()
         widths = [float(line.split("±")[1].split()[0]) for line in shown[2:4]]
@@ -302,15 +295,13 @@ def far_off(rows: int) -> tuple[float, float]:
     groups, grid = 1000, 1024
     columns = {
         "person": "integer",
-        "k": {"type": "integer", "lower": 0, "upper": groups - 1, "nullable": False},
-        "x": {"type": "integer", "lower": 1, "upper": grid},
+        "k": bounded("integer", 0, groups - 1, nullable=False),
+        "x": bounded("integer", 1, grid),
     }
-    tables = {"t": {"unit": "person", "max_groups": 1, "max_rows": 1, "columns": columns}}
+    tables = {"t": private(columns, unit="person", max_groups=1, max_rows=1)}
     people = np.arange(groups * rows)
     frame = pd.DataFrame({"person": people, "k": people // rows, "x": grid // 2})
-    with dpsql.connect(
-        {**CATALOG, "dataset": f"far off {rows}", "tables": tables}, source={"t": frame}, epsilon=1
-    ) as conn:
+    with dpsql.connect(again(CATALOG, tables=tables), source={"t": frame}, epsilon=1) as conn:
         cursor = conn.execute("SELECT MEDIAN(x) FROM t GROUP BY k")
         assert cursor.privacy is not None
         return sum(row[0] != grid // 2 for row in cursor.fetchall()) / groups, cursor.privacy.measurements[0].half_width

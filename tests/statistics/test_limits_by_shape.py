@@ -19,6 +19,6 @@ SHAPES = list(shapes())
 def test_near_the_best_limit_in_hindsight(
     of: Callable[[Shape, float, int], float], most: float, worst: float, groups: int
 ) -> None:
-    found = {shape.name: of(shape, 1.0, groups) for shape in SHAPES}
-    assert math.exp(float(np.mean(np.log(list(found.values()))))) <= most, found
-    assert max(found.values()) <= worst, found
+    losses = {shape.name: of(shape, 1.0, groups) for shape in SHAPES}
+    assert math.exp(float(np.mean(np.log(list(losses.values()))))) <= most, losses
+    assert max(losses.values()) <= worst, losses

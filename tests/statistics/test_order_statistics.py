@@ -30,8 +30,8 @@ def quantile_scores(weights: list[int], fraction: Fraction) -> list[int]:
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=6), st.fractions(0, 1, max_denominator=1000))
 def test_scores(weights: list[int], fraction: Fraction) -> None:
-    found = order_statistics.quantile_scores(np.array([weights], dtype=np.int64), fraction)
-    assert found[0].tolist() == quantile_scores(weights, fraction)
+    scores = order_statistics.quantile_scores(np.array([weights], dtype=np.int64), fraction)
+    assert scores[0].tolist() == quantile_scores(weights, fraction)
 
 
 @given(
@@ -44,8 +44,8 @@ def test_a_groups_scores_do_not_depend_on_another_groups_weights(
 ) -> None:
     """Sums that fit a word are summed in another way than those that may not; a row must not tell which was taken."""
     both = np.array([row, huge[: len(row)]], dtype=np.int64)
-    found = order_statistics.quantile_scores(both, fraction)
-    assert found[0].tolist() == quantile_scores(row, fraction)
+    scores = order_statistics.quantile_scores(both, fraction)
+    assert scores[0].tolist() == quantile_scores(row, fraction)
     limit, d, p = 2**61 // fraction.denominator, fraction.denominator, fraction.numerator
     below, above = (
         [min(sum(part), limit) for part in parts]
@@ -54,7 +54,7 @@ def test_a_groups_scores_do_not_depend_on_another_groups_weights(
             [huge[k + 1 : len(row)] for k in range(len(row))],
         )
     )
-    assert found[1].tolist() == [-abs((d - p) * b - p * a) for b, a in zip(below, above, strict=True)]
+    assert scores[1].tolist() == [-abs((d - p) * b - p * a) for b, a in zip(below, above, strict=True)]
 
 
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=8), st.sampled_from([2**61, 2**61 // 20, 5]))
@@ -147,10 +147,10 @@ def test_the_distribution_of_halving(by: Chooser, row: list[int]) -> None:
         then = chances_of(by, quantile_scores(rest, Fraction(2, 3)), Fraction(1), 2 * 2)
         for k, p in enumerate(then):
             chances[first * count + first + k] += chance * p
-    found = order_statistics.choose_quantiles(
+    chosen = order_statistics.choose_quantiles(
         np.tile(np.array(row, dtype=np.int64), (tries, 1)), (one, other), by=by, epsilon=Fraction(1), sensitivity=2
     )
-    assert p_value(np.bincount(found[:, 0] * count + found[:, 1], minlength=count * count), chances, 5.0) > ALPHA
+    assert p_value(np.bincount(chosen[:, 0] * count + chosen[:, 1], minlength=count * count), chances, 5.0) > ALPHA
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3)])

@@ -27,8 +27,8 @@ def errors(weights: Integers, fractions: list[Fraction], epsilon: Fraction) -> n
     """Of each run that of the quantile which is farthest off, in rows. Candidates are split as in choosing.py."""
     cells = np.repeat(weights, CELLS)
     rows = np.ascontiguousarray(np.broadcast_to(cells, (RUNS, len(cells))))
-    found = choose_quantiles(rows, fractions, by="permute-and-flip", epsilon=epsilon, sensitivity=CELLS)
-    worst = [max(off(cells, int(c), f) for c, f in zip(run, fractions, strict=True)) for run in found]
+    chosen = choose_quantiles(rows, fractions, by="permute-and-flip", epsilon=epsilon, sensitivity=CELLS)
+    worst = [max(off(cells, int(c), f) for c, f in zip(run, fractions, strict=True)) for run in chosen]
     return np.array(worst) / CELLS
 
 
@@ -70,10 +70,10 @@ def test_stated_is_kept_and_needed(fractions: list[Fraction]) -> None:
     for times in (0.8, 1.2, 1.6, 2.0, 2.4, 3.2):
         rows = int(times * stated * max(1, len(fractions) - 1))
         for weights in (heaps(fractions, rows), first(rows)):
-            found = errors(weights, fractions, epsilon)
+            seen = errors(weights, fractions, epsilon)
             sharing = 2 * far * int(weights.max()) / CELLS  # the rows of a cell come on top, in each round
-            assert np.mean(found > stated + sharing) <= MISSED + 3 * math.sqrt(MISSED / RUNS)
-            needed = max(needed, float(np.quantile(found, 0.95, method="lower")))
+            assert np.mean(seen > stated + sharing) <= MISSED + 3 * math.sqrt(MISSED / RUNS)
+            needed = max(needed, float(np.quantile(seen, 0.95, method="lower")))
     # of long lists the worst data are not found: errors of all rounds would have to point the same way
     assert stated <= (2 if len(fractions) <= 3 else 3.5) * needed
 

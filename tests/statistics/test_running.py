@@ -17,24 +17,11 @@ from dpsql.privacy.running import rmse, width_of_sum, width_of_total
 from dpsql.release.along_order import in_groups, in_order, released_along
 from dpsql.release.noise import add_noise
 from dpsql.testing import Replayer
+from tests.worlds import bounded, people
 
 DAYS = 365
 RUNS = 150
-CATALOG: dict[str, Any] = {
-    "dataset": "year",
-    "unit": "person",
-    "budget": {"epsilon": 10_000, "delta": 0.5},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "rows_per_unit": 2,
-            "columns": {
-                "u": "integer",
-                "day": {"type": "integer", "lower": 0, "upper": DAYS - 1, "nullable": False},
-            },
-        }
-    },
-}
+CATALOG: dict[str, Any] = people({"day": bounded("integer", 0, DAYS - 1, nullable=False)}, rows_per_unit=2)
 DRAW = np.random.default_rng(8)
 ROWS = {"u": [u // 2 for u in range(20_000)], "day": DRAW.integers(0, DAYS, 20_000).tolist()}
 TRUTH = np.cumsum(np.bincount(ROWS["day"], minlength=DAYS))
@@ -44,8 +31,8 @@ SUMS = "SUM(COUNT(*)) OVER (ORDER BY day) AS c"
 
 @pytest.fixture(scope="module")
 def replayer() -> Iterator[Replayer]:
-    with Replayer(CATALOG, {"t": ROWS}) as found:
-        yield found
+    with Replayer(CATALOG, {"t": ROWS}) as opened:
+        yield opened
 
 
 def errors(noised: Noised, runs: int = RUNS) -> npt.NDArray[np.float64]:
@@ -63,17 +50,17 @@ def test_errors_are_as_predicted_and_intervals_hold(mechanism: str, replayer: Re
     plan = replayer.plan(ASKED.format(mechanism, "", SUMS))
     (stage,) = plan.stages
     (noised,) = stage.noised
-    own, plain = rmse(stage, noised)
+    measured, plain = rmse(stage, noised)
     single = errors(noised)
     sums = np.cumsum(single, axis=1)
-    assert math.sqrt((sums**2).mean()) == pytest.approx(own, rel=0.1)
-    assert plain / own >= (4 if mechanism == "gaussian" else 2)
+    assert math.sqrt((sums**2).mean()) == pytest.approx(measured, rel=0.1)
+    assert plain / measured >= (4 if mechanism == "gaussian" else 2)
     for level in (0.5, 0.8, 0.95):
-        for found, width, places in (
+        for drawn, width, places in (
             (sums, width_of_sum(noised, _fraction(level)), 10),
             (single, width_of_total(noised, _fraction(level)), 100),
         ):
-            held = (np.abs(found) <= float(width)).mean()
+            held = (np.abs(drawn) <= float(width)).mean()
             assert held >= level - 3 * math.sqrt(level * (1 - level) / (RUNS * places))
         last = (np.abs(sums[:, -1]) <= float(width_of_sum(noised, _fraction(level)))).mean()
         slack = 4 * math.sqrt(level * (1 - level) / RUNS)
@@ -92,12 +79,12 @@ def test_the_factor_is_real(tmp_path: Path) -> None:
     far: dict[str, list[float]] = {SUMS: [], "COUNT(*) AS c": []}
     with dpsql.connect(CATALOG, source={"t": ROWS}, ledger=tmp_path / "l.ledger") as connection:
         for _ in range(8):
-            for asked, found in far.items():
+            for asked, errors in far.items():
                 rows = connection.execute(ASKED.format("gaussian", ", fresh=true", asked) + " ORDER BY day").fetchall()
                 values = np.array([c for _, c in rows])
                 sums = values if asked == SUMS else np.cumsum(values)
-                found.append(float(((sums - TRUTH) ** 2).mean()))
-    along, plain = (math.sqrt(np.mean(found)) for found in far.values())
+                errors.append(float(((sums - TRUTH) ** 2).mean()))
+    along, plain = (math.sqrt(np.mean(errors)) for errors in far.values())
     assert plain > 2.5 * along  # predicted are 4.9; plain sums wander, so eight runs of them say little more
 
 
@@ -128,8 +115,8 @@ def test_without_noise_nothing_is_lost() -> None:
             running=Running(strategy=strategy, lengths=(12,), order=((0, tuple(range(12))),)),
         )
         totals = np.array([5, -3, 10**9, 0, 0, 7, -(10**9), 1, 1, 1, 10**6, -2], dtype=np.int64)
-        found = released_along(totals << 20, noised, lambda flat, draw: flat)
-        assert found.tolist() == totals.tolist()
+        released = released_along(totals << 20, noised, lambda flat, draw: flat)
+        assert released.tolist() == totals.tolist()
 
 
 def test_noise_beyond_all_numbers_changes_no_sign() -> None:
@@ -144,6 +131,6 @@ def test_noise_beyond_all_numbers_changes_no_sign() -> None:
         running=Running(strategy=Toeplitz(4), lengths=(4,), order=((0, (0, 1, 2, 3)),)),
     )
     noise = np.array([-1, 3, -3, 3], dtype=np.int64) << 45
-    found = released_along(np.zeros(4, dtype=np.int64), noised, lambda flat, draw: flat + noise)
-    sums = np.cumsum(found.astype(object)).tolist()
+    released = released_along(np.zeros(4, dtype=np.int64), noised, lambda flat, draw: flat + noise)
+    sums = np.cumsum(released.astype(object)).tolist()
     assert [s > 0 for s in sums] == [False, True, False, True] and max(map(abs, sums)) == 2**61

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dpsql.mechanisms import lattice
+from dpsql.mechanisms import coins, lattice
 from tests.statistics.chi_square import ALPHA, p_value, upper_tail
 
 SIZE = 1_000_000
@@ -32,8 +32,8 @@ def gaussian_below(edges: Integers, t: int) -> Floats:
     reach = 40 * t
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / t) ** 2)
     below = np.concatenate([[0.0], np.cumsum(weights)]) / weights.sum()
-    found: Floats = below[np.clip(edges + reach, 0, 2 * reach + 1)]
-    return found
+    chance: Floats = below[np.clip(edges + reach, 0, 2 * reach + 1)]
+    return chance
 
 
 SAMPLERS = {
@@ -118,13 +118,13 @@ def test_the_largest_laplace_scale() -> None:
     [(0, 1), (1, 1), (1, 3), (2**61, 2**62), (2**62 - 1, 2**62), (7, 2), (11, 1), (2**62, 2**60), (2**62, 3 * 2**59)],
 )
 def test_coins_in_words(numerator: int, denominator: int) -> None:
-    heads = lattice.bernoulli_exp(np.full(SIZE, numerator), denominator)
+    heads = coins.bernoulli_exp(np.full(SIZE, numerator), denominator)
     assert is_binomial(int(heads.sum()), SIZE, math.exp(-numerator / denominator))
 
 
 @pytest.mark.parametrize(("numerator", "denominator"), [(10**30, 3 * 10**30), (5 * 10**25, 10**25), (2**80, 2**80 - 1)])
 def test_coins_in_python_integers(numerator: int, denominator: int) -> None:
-    heads = lattice.bernoulli_exp([numerator] * 30_000, [denominator] * 30_000)
+    heads = coins.bernoulli_exp([numerator] * 30_000, [denominator] * 30_000)
     assert is_binomial(int(heads.sum()), 30_000, math.exp(-numerator / denominator))
 
 
@@ -132,7 +132,7 @@ def test_coins_in_python_integers(numerator: int, denominator: int) -> None:
     "exponent", [Fraction(1, 3**60), Fraction(3**50 + 1, 3**50), Fraction(2**90, 3**57), Fraction(9, 2)]
 )
 def test_wide_coins(exponent: Fraction) -> None:
-    heads = lattice.coins_wide([exponent.numerator] * 300_000, exponent.denominator)
+    heads = coins.coins_wide([exponent.numerator] * 300_000, exponent.denominator)
     assert is_binomial(int(heads.sum()), 300_000, math.exp(-exponent))
 
 
@@ -140,7 +140,7 @@ def test_coins_of_mixed_probabilities() -> None:
     """Each element has its own probability: 50 fractions side by side, shuffled."""
     numerators, denominators = np.arange(1, 51), np.arange(50, 0, -1) * 3
     order = np.tile(np.arange(50), 20_000)
-    heads = lattice.bernoulli_exp(numerators[order], denominators[order])
+    heads = coins.bernoulli_exp(numerators[order], denominators[order])
     for k in range(50):
         chance = math.exp(-numerators[k] / denominators[k])
         assert is_binomial(int(heads[order == k].sum()), 20_000, chance)
@@ -148,7 +148,7 @@ def test_coins_of_mixed_probabilities() -> None:
 
 def test_uniform_integers() -> None:
     limits = np.tile(np.array([1, 2, 3, 1000], dtype=np.uint64), SIZE // 4)
-    drawn = lattice.uniform_below(limits).astype(np.int64)
+    drawn = coins.uniform_below(limits).astype(np.int64)
     for limit in (1, 2, 3, 1000):
         counts = np.bincount(drawn[limits == limit], minlength=limit)
         assert counts.size == limit

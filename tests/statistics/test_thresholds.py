@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from dpsql.mechanisms import gaussian, laplace, lattice
-from dpsql.mechanisms.threshold import key_probability
+from dpsql.mechanisms.key_probability import key_probability
 
 GROUPS = (1, 2, 8, 64)
 

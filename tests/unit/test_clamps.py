@@ -12,25 +12,19 @@ import pytest
 import dpsql
 from dpsql import testing
 from dpsql.plan.stages import Stage
+from tests.worlds import bounded, people
 
-CATALOG = {
-    "dataset": "clamps",
-    "unit": "person",
-    "budget": {"epsilon": 1000},
-    "tables": {
-        "t": {
-            "unit": "person",
-            "rows_per_unit": 1,
-            "columns": {
-                "person": "integer",
-                "pulse": {"type": "real", "lower": 0, "upper": 300},
-                "raw": "real",
-                "age": {"type": "integer", "lower": 0, "upper": 99, "nullable": False},
-                "ill": "boolean",
-            },
-        }
+CATALOG = people(
+    {
+        "pulse": bounded("real", 0, 300),
+        "raw": "real",
+        "age": bounded("integer", 0, 99, nullable=False),
+        "ill": "boolean",
     },
-}
+    unit="person",
+    rows_per_unit=1,
+    budget={"epsilon": 1000},
+)
 DATA = pd.DataFrame(
     {
         "person": range(90),

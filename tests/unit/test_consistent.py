@@ -8,29 +8,22 @@ import numpy as np
 import pytest
 
 import dpsql
-from dpsql.release.consistency import least_squares
+from dpsql.release.consistency import NoisySums, least_squares
+from tests.worlds import ASKED, bounded, keys, people
 
-CATALOG = {
-    "dataset": "levels",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "who",
-            "max_groups": 4,
-            "max_rows": 3,
-            "columns": {
-                "who": "integer",
-                "a": {"type": "text", "keys": ["p", "q"]},
-                "b": {"type": "integer", "lower": 0, "upper": 2, "nullable": False},
-                "c": "text",
-                "x": {"type": "real", "lower": -1, "upper": 3},
-                "n": {"type": "decimal(9, 2)", "lower": 0, "upper": 5},
-            },
-        }
+CATALOG = people(
+    {
+        "a": keys("p", "q"),
+        "b": bounded("integer", 0, 2, nullable=False),
+        "c": "text",
+        "x": bounded("real", -1, 3),
+        "n": bounded("decimal(9, 2)", 0, 5),
     },
-}
+    unit="who",
+    max_groups=4,
+    max_rows=3,
+    per_query=ASKED,
+)
 
 
 def rows() -> dict[str, list[object]]:
@@ -53,24 +46,29 @@ def run(sql: str, tmp_path: Path) -> list[tuple[object, ...]]:
 
 def test_the_published_example() -> None:
     """privacy-rules, number 20: parent 100, children 30, 40, 50 with equal σ become 105 and 25, 35, 45."""
-    levels = [np.array([100.0]), np.array([30.0, 40.0, 50.0])]
-    found = least_squares(levels, [frozenset(), frozenset({0})], [1.0, 1.0], (3,))
-    assert found == pytest.approx([25, 35, 45])
-    assert found.sum() == pytest.approx(105)
+    parent = NoisySums(np.array([100.0]), frozenset(), 1.0)
+    children = NoisySums(np.array([30.0, 40.0, 50.0]), frozenset({0}), 1.0)
+    fitted = least_squares([parent, children], (3,))
+    assert fitted == pytest.approx([25, 35, 45])
+    assert fitted.sum() == pytest.approx(105)
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0, 0.5, 3.0], [1e-3, 5.0, 5.0, 1e3]])
 def test_least_squares_against_a_solver(weights: list[float]) -> None:
     draw = np.random.default_rng(11)
     shape, kept = (3, 4), [frozenset({0, 1}), frozenset({0}), frozenset({1}), frozenset[int]()]
-    levels = [draw.normal(size=tuple(n if a in own else 1 for a, n in enumerate(shape))) for own in kept]
+    levels = [
+        NoisySums(draw.normal(size=tuple(n if a in axes else 1 for a, n in enumerate(shape))), axes, weight)
+        for axes, weight in zip(kept, weights, strict=True)
+    ]
     blocks, right = [], []
-    for own, level, weight in zip(kept, levels, weights, strict=True):
-        sums = np.eye(12).reshape(12, *shape).sum(axis=tuple(1 + a for a in (0, 1) if a not in own)).reshape(12, -1)
-        blocks.append(sums.T * weight**0.5)
-        right.append(level.reshape(-1) * weight**0.5)
+    for one in levels:
+        over = tuple(1 + a for a in (0, 1) if a not in one.axes)
+        sums = np.eye(12).reshape(12, *shape).sum(axis=over).reshape(12, -1)
+        blocks.append(sums.T * one.weight**0.5)
+        right.append(one.sums.reshape(-1) * one.weight**0.5)
     expected = np.linalg.lstsq(np.vstack(blocks), np.concatenate(right), rcond=None)[0]
-    assert least_squares(levels, kept, weights, shape).reshape(-1) == pytest.approx(expected, abs=1e-9)
+    assert least_squares(levels, shape).reshape(-1) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -80,10 +78,10 @@ def test_least_squares_against_a_solver(weights: list[float]) -> None:
 def test_totals_are_the_sums_of_their_parts(sets: str, epsilon: str, mechanism: str, tmp_path: Path) -> None:
     options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon={epsilon}, delta=1e-7, mechanism='{mechanism}')"
     sql = f"SELECT {options} a, b, COUNT(*), SUM(n), SUM(x), COUNT(x) FROM t GROUP BY {sets}"
-    found = {(row[0], row[1]): [float(v) for v in row[2:]] for row in run(sql, tmp_path)}  # type: ignore[arg-type]
+    by_key = {(row[0], row[1]): [float(v) for v in row[2:]] for row in run(sql, tmp_path)}  # type: ignore[arg-type]
     leaves = [(a, b) for a in "pq" for b in (0, 1, 2)]
-    for (a, b), values in found.items():
-        below = [found[leaf] for leaf in leaves if a in (None, leaf[0]) and b in (None, leaf[1])]
+    for (a, b), values in by_key.items():
+        below = [by_key[leaf] for leaf in leaves if a in (None, leaf[0]) and b in (None, leaf[1])]
         assert values == pytest.approx([sum(column) for column in zip(*below, strict=True)], rel=1e-12, abs=1e-6)
         assert values[0].is_integer()
 
@@ -91,8 +89,8 @@ def test_totals_are_the_sums_of_their_parts(sets: str, epsilon: str, mechanism: 
 def test_people_are_not_added_up(tmp_path: Path) -> None:
     """One person may be in several groups: their number in all is not the sum over the groups."""
     options = "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-7)"
-    found = run(f"SELECT {options} a, COUNT(DISTINCT who) FROM t GROUP BY ROLLUP (a)", tmp_path)
-    counts = {row[0]: int(row[1]) for row in found}  # type: ignore[call-overload]
+    answered = run(f"SELECT {options} a, COUNT(DISTINCT who) FROM t GROUP BY ROLLUP (a)", tmp_path)
+    counts = {row[0]: int(row[1]) for row in answered}  # type: ignore[call-overload]
     people = {(w, a) for w, a in zip(rows()["who"], rows()["a"], strict=True)}
     assert counts[None] == len({w for w, _ in people})
     assert counts["p"] == sum(a == "p" for _, a in people)
@@ -100,8 +98,8 @@ def test_people_are_not_added_up(tmp_path: Path) -> None:
 
 def test_levels_with_private_keys_stay_as_they_are(tmp_path: Path) -> None:
     options = "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=50, delta=1e-4)"
-    found = run(f"SELECT {options} a, c, COUNT(*) FROM t GROUP BY ROLLUP (a, c)", tmp_path)
-    by_key = {(row[0], row[1]): int(row[2]) for row in found}  # type: ignore[call-overload]
+    rows = run(f"SELECT {options} a, c, COUNT(*) FROM t GROUP BY ROLLUP (a, c)", tmp_path)
+    by_key = {(row[0], row[1]): int(row[2]) for row in rows}  # type: ignore[call-overload]
     assert by_key[None, None] == by_key["p", None] + by_key["q", None]
     assert {key for key in by_key if key[1] is not None} == {(a, c) for a in "pq" for c in "uv"}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
 
 import dpsql
+from dpsql.report.release_record import release_record
 from dpsql.samples.prepare import prepare
 
 
@@ -26,7 +28,7 @@ STORIES = {
         "Costs ε = 1, δ = 0",
         "left now: ε = 10, δ = 1e-06",
         "9 rows of a patient count, over all groups together (declared "
-        "for visits); if there are more, each counts less (with 18, half)",
+        "for visits); if there are more, each counts less (half, with 18 rows)",
         "6 public keys: cardiology, neurology, oncology, orthopedics, pediatrics, surgery (declared for visits.specialty)",
         "measured as the distances of values to both bounds; one patient changes them in all groups together by at most"
         " 2160; clipping bounds 0 to 240 (declared for visits.duration)",
@@ -45,7 +47,7 @@ STORIES = {
     "SELECT SUM(duration) FROM visits WHERE duration BETWEEN 10 AND 60": ["clipping bounds 10 to 60"],
     "SELECT COUNT(*) > 3 FROM visits GROUP BY duration > 10": ["3 public keys: False, True, NULL"],
     "SELECT COUNT(DISTINCT patient_id) FROM visits GROUP BY specialty": [
-        "a patient counts as one in 4 groups (declared for visits); if in more, less in each (in 8, half)",
+        "a patient counts as one in 4 groups (declared for visits); in more groups, it counts less in each (half, in 8)",
         "one patient changes all groups together by at most 4",
     ],
     "SELECT COUNT(DISTINCT referrer) FROM visits": [
@@ -81,6 +83,25 @@ STORIES = {
 def test_the_story(hospital: dpsql.Connection, sql: str) -> None:
     story = str(hospital.explain(sql))
     assert [part for part in STORIES[sql] if part not in story] == []
+
+
+SAID_TWICE = {
+    "stages": ("tables", "rows", "groups", "limits", "because", "keys"),
+    "measurements": ("name", "sensitivity", "norm", "mechanism", "scale", "bounds", "cumulative_along"),
+}
+
+
+@pytest.mark.parametrize("sql", STORIES)
+def test_the_record_says_the_same(hospital: dpsql.Connection, sql: str) -> None:
+    explained = hospital.explain(sql)
+    told, record = explained.to_dict(), json.loads(json.dumps(release_record(explained.plan, version=None)))
+    in_story = {
+        "stages": told["stages"],
+        "measurements": [m for stage in told["stages"] for m in stage["measurements"]],
+    }
+    for part, names in SAID_TWICE.items():
+        assert [[one[n] for n in names] for one in in_story[part]] == [[one[n] for n in names] for one in record[part]]
+    assert [m.name for m in explained.privacy.measurements] == [m["name"] for m in record["measurements"]]
 
 
 def test_the_same_as_data(hospital: dpsql.Connection) -> None:

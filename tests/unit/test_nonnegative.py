@@ -42,14 +42,14 @@ def test_nothing_whole_is_nearer(unit: int) -> None:
     for _ in range(150):
         values = draw.integers(-3 * unit, 4 * unit, size=int(draw.integers(1, 5))).tolist()
         total = int(draw.integers(0, 6))
-        found = nearest(values, unit, total)
-        assert sum(found) == total and min(found) >= 0
+        whole = nearest(values, unit, total)
+        assert sum(whole) == total and min(whole) >= 0
 
         def far(cells: tuple[int, ...], values: list[int] = values) -> Fraction:
             return sum(((c - Fraction(v, unit)) ** 2 for c, v in zip(cells, values, strict=True)), Fraction(0))
 
         every = (c for c in itertools.product(range(total + 1), repeat=len(values)) if sum(c) == total)
-        assert far(tuple(found)) == min(map(far, every))
+        assert far(tuple(whole)) == min(map(far, every))
 
 
 def test_what_is_whole_and_adds_up_stays() -> None:
@@ -70,13 +70,13 @@ def test_either_is_a_free_repeat_of_the_other(counted: str, mechanism: str, tmp_
         noisy = connection.execute(f"{HEAD}{asked}").fetchall()
         cursor = connection.execute(f"{HEAD}nonnegative=true, {asked}")
         assert cursor.privacy is not None and cursor.privacy.repeated
-        found = cursor.fetchall()
+        rows = cursor.fetchall()
         assert connection.execute(f"{HEAD}{asked}").fetchall() == noisy
         assert connection.budget.spent.epsilon == pytest.approx(0.02)
-    before, after = [row[2] for row in noisy], [row[2] for row in found]
+    before, after = [row[2] for row in noisy], [row[2] for row in rows]
     assert min(after) >= 0 and all(isinstance(n, int) for n in after)
     assert abs(sum(after) - max(0, sum(before))) <= len(before) / 2 + 1  # the noisy ones are shown rounded one by one
-    assert [row[3] for row in found] == [row[3] for row in noisy]  # means keep the noisy count
+    assert [row[3] for row in rows] == [row[3] for row in noisy]  # means keep the noisy count
     low = max((n for n, m in zip(before, after, strict=True) if m == 0), default=-math.inf)
     assert all(n >= low - 1 for n, m in zip(before, after, strict=True) if m > 0)  # the smallest become 0
 
@@ -84,13 +84,13 @@ def test_either_is_a_free_repeat_of_the_other(counted: str, mechanism: str, tmp_
 def test_it_is_said(tmp_path: Path) -> None:
     asked = f"{HEAD}nonnegative=true, epsilon=1) b, COUNT(*) AS n FROM t GROUP BY b"
     with connect(tmp_path) as connection:
-        assert "count(*) is shown as the nearest whole numbers from 0 on" in str(connection.explain(asked))
+        assert "count(*) is shown as the nearest non-negative whole numbers" in str(connection.explain(asked))
         assert "nonnegative" not in str(connection.explain(asked.replace("nonnegative=true, ", "")))
         assert not connection.explain(asked.replace("nonnegative=true, ", "")).privacy.notes
         cursor = connection.execute(asked)
-        assert cursor.privacy is not None and any("from 0 on" in note for note in cursor.privacy.notes)
+        assert cursor.privacy is not None and any("non-negative" in note for note in cursor.privacy.notes)
         connection.execute("SET nonnegative = true")
-        assert "from 0 on" in str(connection.explain(asked.replace("nonnegative=true, ", "")))
+        assert "non-negative" in str(connection.explain(asked.replace("nonnegative=true, ", "")))
     with Replayer(CATALOG, {"t": rows()}) as replayer:
         for option, names in (("", []), ("nonnegative=true, ", ["count(*)"])):
             plan = replayer.plan(asked.replace("nonnegative=true, ", option))
@@ -111,7 +111,7 @@ def test_a_later_release_reads_what_is_shown(tmp_path: Path) -> None:
         for asked, same in ((reads, False), (alone, True)):
             one, other = (replayer.plan(f"{HEAD}{option}{asked}") for option in ("", "nonnegative=true, "))
             assert (plan_fingerprint(one) == plan_fingerprint(other)) is same
-        lines = replayer.replay(f"{HEAD}nonnegative=true, {reads}", units=lambda found: found[:3])
+        lines = replayer.replay(f"{HEAD}nonnegative=true, {reads}", units=lambda given: given[:3])
         assert lines and all(line.holds for line in lines), [line for line in lines if not line.holds]
 
 
@@ -120,13 +120,13 @@ def test_levels_stay_the_sums_of_their_parts(sets: str, tmp_path: Path) -> None:
     asked = f"{HEAD}nonnegative=true, fresh=true, epsilon=0.3) a, b, COUNT(*) AS n FROM t WHERE a <> '' GROUP BY {sets}"
     with connect(tmp_path) as connection:
         for _ in range(4):
-            found = {row[:2]: row[2] for row in connection.execute(asked).fetchall()}
-            assert min(found.values()) >= 0
-            for (a, b), n in found.items():
+            by_key = {row[:2]: row[2] for row in connection.execute(asked).fetchall()}
+            assert min(by_key.values()) >= 0
+            for (a, b), n in by_key.items():
                 for i in range(2):
                     if (a, b)[i] is not None:
                         continue
-                    children = [m for key, m in found.items() if key[i] is not None and key[1 - i] == (a, b)[1 - i]]
+                    children = [m for key, m in by_key.items() if key[i] is not None and key[1 - i] == (a, b)[1 - i]]
                     if children:
                         assert sum(children) == n
 
@@ -177,5 +177,5 @@ def test_accuracy_is_of_the_noisy_count(tmp_path: Path) -> None:
     asked = f"{HEAD}accuracy=(n => 40), epsilon=1) b, COUNT(*) AS n FROM t GROUP BY b"
     with connect(tmp_path) as connection:
         plain = connection.explain(asked).privacy.cost.epsilon
-        found = connection.explain(asked.replace("accuracy", "nonnegative=true, accuracy")).privacy.cost.epsilon
-        assert plain is not None and found is not None and plain <= found <= plain * 1.03
+        epsilon = connection.explain(asked.replace("accuracy", "nonnegative=true, accuracy")).privacy.cost.epsilon
+        assert plain is not None and epsilon is not None and plain <= epsilon <= plain * 1.03

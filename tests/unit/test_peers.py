@@ -33,7 +33,7 @@ def timed(program: str, wall: float, cpu: float) -> dict[str, Any]:
     return {"program": program, **size, **spent(turns)}
 
 
-def found(accuracy: list[dict[str, Any]], speed: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def numbers_of(accuracy: list[dict[str, Any]], speed: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     settings = {
         "epsilon": 1,
         "delta": 1e-6,
@@ -67,15 +67,15 @@ def test_the_committed_file_is_what_its_numbers_say() -> None:
 def test_a_better_row_without_a_reason_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [accurate(FREE, 20.0), accurate(CAPPED, 9.0), accurate("another", 10.0)]
     with pytest.raises(Unexplained, match=f"count: another against {FREE}$"):
-        written(found(lines))
-    assert row(written(found(lines), strict=False), "another")[-1] == f"better than {FREE}; not explained"
+        written(numbers_of(lines))
+    assert row(written(numbers_of(lines), strict=False), "another")[-1] == f"better than {FREE}; not explained"
     monkeypatch.setitem(ACCURACY, ("count", "", FREE), "it was told the cap")
-    assert row(written(found(lines)), "another")[-1] == "it was told the cap"
+    assert row(written(numbers_of(lines)), "another")[-1] == "it was told the cap"
 
 
 def test_what_chance_explains_is_not_better() -> None:
     assert (
-        row(written(found([accurate(FREE, 10.0), accurate("another", 6.0)])), "another")[-1]
+        row(written(numbers_of([accurate(FREE, 10.0), accurate("another", 6.0)])), "another")[-1]
         == f"chance, against {FREE}"
     )  # 3 · √2 > 4
 
@@ -84,16 +84,16 @@ def test_who_finds_more_keys_is_better() -> None:
     more = {"question": "keys alone", "found_error": 0.5, "of": 200}
     lines = [{"program": name, "runs": 9, "found": keys, **more} for name, keys in ((FREE, 70.0), ("another", 80.0))]
     with pytest.raises(Unexplained, match="keys alone: another"):
-        written(found(lines))
+        written(numbers_of(lines))
 
 
 @pytest.mark.parametrize("faster", ["wall", "cpu"])
 def test_who_is_faster_in_every_turn_needs_a_reason(faster: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, times = timed(FREE, 10.0, 10.0), {"wall": 10.0, "cpu": 10.0}
     written(
-        found([], [ours, timed("another", **{**times, faster: 9.5})])
+        numbers_of([], [ours, timed("another", **{**times, faster: 9.5})])
     )  # its slower turn took longer than our faster one
-    lines = found([], [ours, timed("another", **{**times, faster: 8.0})])
+    lines = numbers_of([], [ours, timed("another", **{**times, faster: 8.0})])
     with pytest.raises(Unexplained, match=f"another against {FREE}"):
         written(lines)
     monkeypatch.setitem(SPEED, ("", "another", FREE), "it does less")
@@ -102,7 +102,7 @@ def test_who_is_faster_in_every_turn_needs_a_reason(faster: str, monkeypatch: py
 
 def test_who_cannot_has_dashes_and_a_reason() -> None:
     text = written(
-        found([accurate(FREE, 10.0), {"program": "another", "question": "count", "cannot": "no such thing"}])
+        numbers_of([accurate(FREE, 10.0), {"program": "another", "question": "count", "cannot": "no such thing"}])
     )
     assert row(text, "another") == ["another", "–", "–", "–", "–", "no such thing"]
 
@@ -129,6 +129,7 @@ def test_errors_of_keys_and_how_many_were_found() -> None:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_dpsql_alone_answers_every_question() -> None:
     size = Size(rows=2_000, units=500, groups=2)
     programs = [one for one in run.PROGRAMS if one.name == CAPPED]

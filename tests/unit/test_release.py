@@ -12,26 +12,14 @@ import pytest
 import dpsql
 from dpsql.execution.planning import plan_of, read
 from dpsql.plan.stages import NoisyStage
+from tests.worlds import ASKED, bounded, keys, people
 
-CATALOG: dict[str, Any] = {
-    "dataset": "release",
-    "unit": "person",
-    "budget": {"epsilon": 100, "delta": 0.1},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 1,
-            "max_rows": 2,
-            "columns": {
-                "u": "integer",
-                "n": "text",
-                "k": {"type": "text", "keys": ["a", "b", "c", "d", "e"]},
-                "x": {"type": "real", "lower": -3, "upper": 7},
-            },
-        }
-    },
-}
+CATALOG: dict[str, Any] = people(
+    {"n": "text", "k": keys("a", "b", "c", "d", "e"), "x": bounded("real", -3, 7)},
+    max_groups=1,
+    max_rows=2,
+    per_query=ASKED,
+)
 KEYS = ["a", "b", "c"]  # each held by one person
 SOURCE = {"t": pa.table({"u": [1, 2, 3], "n": KEYS, "k": KEYS, "x": [1.0, 2.0, 3.0]})}
 Draws = list[tuple[str, int, int]]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql import testing
-from tests.cases import clinic
+from tests.worlds import clinic
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def connection(tmp_path: Path) -> Iterator[dpsql.Connection]:
 
 
 def stages(sql: str) -> int:
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         return len(replayer.plan(sql).stages)
 
 
@@ -44,7 +43,7 @@ def test_a_cte_used_twice_is_one_release(relation: str) -> None:
     ],
 )
 def test_a_statement_costs_what_was_asked(sql: str, releases: int) -> None:
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         plan = replayer.plan(sql)
         assert len(plan.stages) == releases
         assert plan.cost.epsilon == 1
@@ -58,11 +57,11 @@ def test_a_table_of_results_is_public_and_joins_private_rows(connection: dpsql.C
     connection.execute("CREATE TABLE wards (s VARCHAR, ward INTEGER)")
     connection.execute("INSERT INTO wards VALUES ('surgery', 1), ('oncology', 2), ('cardiology', 2)")
     assert connection.budget.spent.epsilon == 1
-    found = connection.execute(
+    answer = connection.execute(
         "SELECT ward, COUNT(*) FROM visits v JOIN wards w ON v.specialty = w.s JOIN means t ON t.specialty = w.s"
         " WHERE v.duration > t.m AND ward IN (1, 2) GROUP BY ward"
     )
-    assert [row[0] for row in found.fetchall()] == [1, 2]
+    assert [row[0] for row in answer.fetchall()] == [1, 2]
     assert connection.budget.spent.epsilon == 2
     assert len(connection.execute("SELECT * FROM means JOIN wards ON specialty = s").fetchall()) == 3
     assert connection.budget.spent.epsilon == 2
@@ -89,7 +88,7 @@ def test_noisy_rows_are_counted_when_they_are_there(connection: dpsql.Connection
 
 
 def test_keys_of_public_tables_are_public() -> None:
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         on = "visits v {} specialties s ON v.specialty = s.name GROUP BY s.head"
         inner = replayer.plan(f"SELECT s.head, COUNT(*) FROM {on.format('JOIN')}").stages[0]
         outer = replayer.plan(f"SELECT s.head, COUNT(*) FROM {on.format('LEFT JOIN')}").stages[0]

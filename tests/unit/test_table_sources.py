@@ -9,18 +9,14 @@ import pytest
 from dpsql.engine.sources import Files
 from dpsql.metadata.load import load
 from dpsql.sources.table_sources import sources_of
+from tests.worlds import people
 
 COLUMNS = {"name": "text", "n": "integer"}
-CATALOG = {
-    "dataset": "given",
-    "unit": "person",
-    "budget": {"epsilon": 1, "delta": 0},
-    "tables": {"t": {"unit": "name", "rows_per_unit": 1, "columns": COLUMNS}},
-}
+CATALOG = people(COLUMNS, unit="name", rows_per_unit=1, budget={"epsilon": 1, "delta": 0})
 
 
 @pytest.mark.parametrize("given", ["t.parquet", Path("t.parquet"), {"t": "t.parquet"}, {"T": Path("t.parquet")}])
 def test_two_people_s_names_are_never_read_as_one(given: object) -> None:
     """Bytes that are no UTF-8 are read as "?": in the unit's column such a text is nobody."""
-    (found,) = sources_of(load(CATALOG), given).values()
-    assert isinstance(found, Files) and found.exact_text == {"name"}
+    (sources,) = sources_of(load(CATALOG), given).values()
+    assert isinstance(sources, Files) and sources.exact_text == {"name"}

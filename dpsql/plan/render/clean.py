@@ -7,21 +7,20 @@ is 0.0; rows are dropped that have no unit, or NULL in a column declared `nullab
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping
 from fractions import Fraction
 
 from dpsql.catalog.cleaning import ends
-from dpsql.catalog.model import ColumnSpec, Format, TableSpec, fold, format_of
+from dpsql.catalog.model import ColumnSpec, TableSpec, fold
 from dpsql.domain.types import BIGINT, Kind, Type
 from dpsql.errors import SourceError
 from dpsql.ir.expr import Literal
 from dpsql.ir.nodes import Field, Scan
-from dpsql.plan.dialects.literals import fixed, identifier, literal, real, text
+from dpsql.plan.dialects.dialect import Dialect
+from dpsql.plan.dialects.duckdb import DUCKDB
 from dpsql.plan.render.relation import name
 
 ROW = "__row"
-WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
 def cleaned(
@@ -29,18 +28,19 @@ def cleaned(
     spec: TableSpec,
     source: str,
     types: Mapping[str, str],
+    dialect: Dialect = DUCKDB,
     *,
     placed: Container[int] = (),
 ) -> str:
-    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types. placed:
-    reals that are only put on axes (plan/render/placed.py), as they are stored."""
+    """SELECT c<id>… of the cleaned table. source: what to read; types: the source's own columns and their types, by its
+    engine. placed: reals that are only put on axes (plan/render/placed.py), as they are stored."""
     actual_names = {fold(column): column for column in types}
     raw: list[str] = []
     values: list[str] = []
     required: list[str] = []
     for f, column in zip(scan.fields, scan.columns, strict=True):
         if column == ROW:
-            raw.append(f"{identifier(ROW)} AS r{f.id}")
+            raw.append(f"{dialect.identifier(ROW)} AS r{f.id}")
             values.append(f"r{f.id} AS {name(f.id)}")
             continue
         declared = spec.column(column)
@@ -54,173 +54,46 @@ def cleaned(
             )
         actual = actual_names[fold(column)]
         is_unit = spec.unit_column is not None and fold(spec.unit_column) == fold(column)
-        raw.append(f"{_cast(identifier(actual), types[actual], declared, spec, is_unit)} AS r{f.id}")
+        stored = dialect.read(dialect.identifier(actual), types[actual], declared, spec, is_unit=is_unit)
+        raw.append(f"{stored} AS r{f.id}")
         value = f"r{f.id}"
-        values.append(f"{value if f.id in placed else kept(value, declared)} AS {name(f.id)}")
+        values.append(f"{value if f.id in placed else kept(value, declared, dialect)} AS {name(f.id)}")
         if is_unit or not declared.nullable:
-            required.append(_present(f"r{f.id}", declared))
+            required.append(_present(f"r{f.id}", declared, dialect))
     rows = f"SELECT {', '.join(values)} FROM (SELECT {', '.join(raw)} FROM {source}) AS raw"
     return f"{rows} WHERE {' AND '.join(required)}" if required else rows
 
 
-def _cast(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, is_unit: bool) -> str:
-    """The declared type by TRY_CAST."""
-    if actual.endswith("]") or actual.startswith(("STRUCT", "MAP", "UNION")):
-        raise SourceError(
-            f'table {spec.name}: column "{declared.name}" is nested in the source ({actual.split("(")[0]})',
-            code=307,
-            fix="Declare plain columns only; unnest it in the source.",
-        )
-    if actual.startswith("PARQUET ") and not spec.public:  # a public row may be talked about
-        raise SourceError(
-            f'table {spec.name}: column "{declared.name}" holds {actual.removeprefix("PARQUET ").lower()} in Parquet',
-            code=307,
-            why="DuckDB stops with an error at a value out of range: one row would decide whether a query is answered.",
-            fix="Write the file again with microseconds, as DuckDB does: COPY (FROM 'old.parquet') TO 'new.parquet'."
-            if "MILLI" in actual
-            else "Write the file again with the time as text or as seconds.",
-        )
-    if actual.startswith("DECIMAL"):
-        column = _digits(column, actual, declared)
-    if is_unit:
-        return _unit(column, actual, declared.type)
-    kind = declared.type.kind
-    form = format_of(spec, declared) if actual == "VARCHAR" else None
-    written = None if form is None else _written(column, form, declared.type)
-    if written is not None:
-        return written
-    if kind is Kind.TEXT:
-        return f'{_text(column, actual)} COLLATE "binary"'
-    if actual == declared.type.sql:
-        return column
-    if kind is Kind.INTEGER and actual in WITHIN_BIGINT:
-        return f"CAST({column} AS BIGINT)"
-    return f"TRY_CAST({column} AS {declared.type.sql})"
-
-
-def _written(column: str, form: Format, type_: Type) -> str | None:
-    """A CSV's cell in the form that the owner described; None where the type's own form is meant.
-
-    Lemma: it is total, and NULL where the cell is not of that form. Proof: the pattern, the separators and the words are
-    constants of the metadata; on a text regexp_full_match, replace and = have a value, CASE without ELSE is NULL where no
-    branch is taken, try_strptime and TRY_CAST are NULL where they cannot convert. The result is a value of the type, of
-    which `kept` leaves what catalog/cleaning.py says.
-    """
-    match type_.kind:
-        case Kind.DATE | Kind.TIMESTAMP:
-            pattern = form.date_format if type_.kind is Kind.DATE else form.timestamp_format
-            return None if pattern is None else f"TRY_CAST(try_strptime({column}, {text(pattern)}) AS {type_.sql})"
-        case Kind.BOOLEAN if form.true_words:
-            true, false = (", ".join(map(text, words)) for words in (form.true_words, form.false_words))
-            return f"CASE WHEN {column} IN ({true}) THEN TRUE WHEN {column} IN ({false}) THEN FALSE END"
-        case Kind.INTEGER | Kind.DECIMAL | Kind.REAL if (form.decimal, form.thousands) != (".", ""):
-            return f"TRY_CAST({_plain_number(column, form)} AS {type_.sql})"
-        case _:
-            return None
-
-
-def _plain_number(column: str, form: Format) -> str:
-    """The digits without separators, a point for the decimal sign. Groups are of three: 12.34 is not 1234."""
-    whole = r"\d+"
-    digits = column
-    if form.thousands:
-        whole = rf"(\d+|\d{{1,3}}({_literally(form.thousands)}\d{{3}})+)"
-        digits = f"replace({digits}, {text(form.thousands)}, '')"
-    if form.decimal != ".":
-        digits = f"replace({digits}, {text(form.decimal)}, '.')"
-    point = _literally(form.decimal)
-    pattern = rf" *[+-]?({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d{{1,3}})? *"
-    return f"CASE WHEN regexp_full_match({column}, {text(pattern)}) THEN {digits} END"
-
-
-def _literally(separator: str) -> str:
-    """As a regular expression: of the separators that metadata may name, only the point means something else there."""
-    return separator.replace(".", r"\.")
-
-
-def _text(column: str, actual: str) -> str:
-    """The text of a value. DuckDB fails when it writes the first hours that a TIMESTAMP can hold, and the database with
-    it, so there is none of those."""
-    if actual != "TIMESTAMP":
-        return f"TRY_CAST({column} AS VARCHAR)"
-    return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
-
-
-def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
-    """A decimal of the digits that its type says, else NULL: Parquet and Arrow may hold others, of which DuckDB believes
-    the type, and then fails where it converts them. Bounds on both sides see to it where it is not converted."""
-    precision, scale = (int(number) for number in re.findall(r"\d+", actual))
-    if actual == declared.type.sql and None not in ends(declared) and precision <= 18:
-        return column
-    digits = fixed(Fraction(10**precision - 1, 10**scale), scale)
-    low, high = (f"CAST('{sign}{digits}' AS {actual})" for sign in ("-", ""))
-    # of 128 bits DuckDB also converts the least that a file says it has, and fails at -2^127: not through functions
-    value = column if precision <= 18 else f"greatest(least({column}, {high}), {low})"
-    return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {value} END"
-
-
-def _unit(column: str, actual: str, type_: Type) -> str:
-    """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
-    if type_.kind is Kind.TEXT:
-        converted = column if actual == "VARCHAR" else _text(column, actual)
-        return f'{converted} COLLATE "binary"'
-    if actual in WITHIN_BIGINT:
-        return f"CAST({column} AS BIGINT)"
-    if actual in ("DOUBLE", "FLOAT"):
-        whole = f"TRY_CAST({column} AS BIGINT)"
-        exact = f"CAST({whole} AS DOUBLE) = {column} AND abs({column}) < 9007199254740992"
-        return f"CASE WHEN {exact} THEN {whole} END"
-    whole = f"TRY_CAST({column} AS BIGINT)"
-    return f"CASE WHEN CAST({whole} AS VARCHAR) = CAST({column} AS VARCHAR) THEN {whole} END"
-
-
-def _present(value: str, declared: ColumnSpec) -> str:
+def _present(value: str, declared: ColumnSpec, dialect: Dialect) -> str:
     """Whether `kept` leaves a value: said of the raw one, so that an engine can test it while it reads."""
     match declared.type.kind:
         case Kind.REAL:
-            return f"NOT isnan({value})"
+            return dialect.is_number(value)
         case Kind.DATE | Kind.TIMESTAMP:
-            return f"NOT isinf({value})"
+            return dialect.is_moment(value)
         case _:
             return f"{value} IS NOT NULL"
 
 
-def kept(value: str, declared: ColumnSpec) -> str:
+def kept(value: str, declared: ColumnSpec, dialect: Dialect = DUCKDB) -> str:
     """NaN and infinities out, clamped to the bounds."""
-    kind, type_ = declared.type.kind, declared.type
-    if kind is Kind.REAL:
+    type_ = declared.type
+    if type_.kind is Kind.REAL:
         interval = declared.interval
-        return _kept_real(
-            value, *(None if end is None else real(float(end)) for end in (interval.lower, interval.upper))
+        return dialect.kept_real(
+            value, *(None if end is None else dialect.real(float(end)) for end in (interval.lower, interval.upper))
         )
-    low, high = (None if end is None else _end(end, type_) for end in ends(declared))
-    if kind in (Kind.DATE, Kind.TIMESTAMP):
+    low, high = (None if end is None else _end(end, type_, dialect) for end in ends(declared))
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
         assert low is not None and high is not None
-        return _clamp(value, low, high, f"WHEN isinf({value}) THEN NULL ")
+        return _clamp(value, low, high, f"WHEN NOT ({dialect.is_moment(value)}) THEN NULL ")
     return value if low is None and high is None else _clamp(value, low, high)
 
 
-def _end(end: int, type_: Type) -> str:
-    match type_.kind:
-        case Kind.INTEGER:
-            return str(end)
-        case Kind.DECIMAL:
-            return f"CAST({fixed(Fraction(end, 10**type_.scale), type_.scale)} AS {type_.sql})"
-        case _:
-            return literal(Literal(end, type_))
-
-
-def _kept_real(value: str, low: str | None, high: str | None) -> str:
-    """NaN is above every number to DuckDB, so it is never between two bounds. What is usual is tested first; the last branch
-    is reached by NULL and NaN alone, and is NULL (written so that DuckDB keeps what it knows of the others)."""
-    if low is None or high is None:
-        below = "" if low is None else f"WHEN {value} < {low} THEN {low} "
-        above = "" if high is None else f"WHEN {value} > {high} THEN {high} "
-        return f"CASE WHEN isnan({value}) THEN NULL {below}{above}ELSE {value} + 0e0 END"
-    return (
-        f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} + 0e0 WHEN {value} < {low} THEN {low} "
-        f"WHEN NOT isnan({value}) THEN {high} ELSE CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END"
-    )
+def _end(end: int, type_: Type, dialect: Dialect) -> str:
+    if type_.kind is Kind.INTEGER:
+        return dialect.integer(end)
+    return dialect.literal(Literal(Fraction(end, 10**type_.scale) if type_.kind is Kind.DECIMAL else end, type_))
 
 
 def _clamp(value: str, low: str | None, high: str | None, out: str = "") -> str:
@@ -231,9 +104,8 @@ def _clamp(value: str, low: str | None, high: str | None, out: str = "") -> str:
     return f"CASE {usual}{out}{below}{above}ELSE {value} END"
 
 
-def loaded_column(f: Field, value: str) -> str:
+def loaded_column(f: Field, value: str, dialect: Dialect = DUCKDB) -> str:
     """A public column as the vault's expressions expect it: no NaN, no far moment, text byte by byte."""
     column = ColumnSpec(name=f.name, type=f.type if f.type.kind is not Kind.NULL else BIGINT)
-    if f.type.kind is Kind.TEXT:
-        return f'CAST({value} AS VARCHAR) COLLATE "binary"'
-    return kept(f"TRY_CAST({value} AS {column.type.sql})", column)
+    read = dialect.loaded(value, column.type)
+    return read if column.type.kind is Kind.TEXT else kept(read, column, dialect)

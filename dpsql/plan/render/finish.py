@@ -7,20 +7,21 @@ from fractions import Fraction
 
 from dpsql.domain.types import Kind, Type
 from dpsql.plan.answers import Answer, answers
-from dpsql.plan.dialects import scratch as dialect
 from dpsql.plan.dialects.literals import fixed, real
+from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.measurements import Choice, Histogram, TopGroups
-from dpsql.plan.render.ball import huge
 from dpsql.plan.render.relation import name
 from dpsql.plan.stages import Noised, NoisyStage
 from dpsql.plan.transport import is_text
+from dpsql.plan.vault_query import key_name, key_part
 
 LARGEST = "9223372036854774784e0"  # the largest double that is a BIGINT
 
 
 def noisy_columns(stage: NoisyStage, *, exact: bool) -> dict[str, str]:
     """The columns of the noisy table and their SQL types."""
-    types = {f"k{i}": "VARCHAR" if is_text(key.field.type) else "BIGINT" for i, key in enumerate(stage.keys)}
+    keys = [key_part(i, key.field.type) for i, key in enumerate(stage.keys)]
+    types: dict[str, str] = {key.name: key.type for key in keys}
     for j, noised in enumerate(stage.noised):
         one = noised.measurement
         as_text = exact or (isinstance(one, Choice) and one.part is not None and is_text(one.part.type))
@@ -42,7 +43,7 @@ def column_names(j: int, noised: Noised) -> tuple[str, ...]:
 
 def finish(stage: NoisyStage, table: str, *, exact: bool) -> str:
     """SELECT c<id>… of what Noisy(stage) shows, from the stage's noisy table."""
-    keys = [f"{_key(f'k{i}', key.field.type)} AS {name(key.field.id)}" for i, key in enumerate(stage.keys)]
+    keys = [f"{_key(key_name(i), key.field.type)} AS {name(key.field.id)}" for i, key in enumerate(stage.keys)]
     values: list[str] = []
     for j, noised in enumerate(stage.noised):
         columns = column_names(j, noised)
@@ -58,9 +59,9 @@ def finish(stage: NoisyStage, table: str, *, exact: bool) -> str:
     values += [f"{one.column} AS {name(one.shown.id)}" for one in stage.nonnegative]
     inner = f"SELECT {', '.join([*keys, *values]) or '1 AS one'} FROM {table}"
     for level in stage.steps:
-        made = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in level]
+        made = [f"{SCRATCH.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in level]
         inner = f"SELECT *, {', '.join(made)} FROM ({inner}) AS step"
-    outputs = [f"{dialect.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in stage.outputs]
+    outputs = [f"{SCRATCH.render(expr, lambda column: name(column.id))} AS {name(f.id)}" for f, expr in stage.outputs]
     return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({inner}) AS released"
 
 
@@ -95,8 +96,7 @@ def _chosen(m: str, type_: Type, one: Choice, exact: bool) -> str:
 
 
 def _used(columns: tuple[str, ...], answer: Answer) -> list[tuple[str, Fraction]]:
-    of_answer = columns[answer.first : answer.first + len(answer.factors)]
-    return [(m, factor) for m, factor in zip(of_answer, answer.factors, strict=True) if factor]
+    return [(columns[term.total], term.factor) for term in answer.terms if term.factor]
 
 
 def _real(columns: tuple[str, ...], answer: Answer) -> str:
@@ -130,9 +130,10 @@ def _in_units(columns: tuple[str, ...], answer: Answer, unit: Fraction) -> str:
     """The number in whole units, rounded half away from zero, in 128-bit integers."""
     used = [(m, factor / unit) for m, factor in _used(columns, answer)]
     divisor = math.lcm(*(factor.denominator for _, factor in used)) if used else 1
-    terms = (f"CAST({m} AS HUGEINT) * {huge(int(factor * divisor))}" for m, factor in used)
+    terms = (f"CAST({m} AS HUGEINT) * {SCRATCH.integer(int(factor * divisor))}" for m, factor in used)
     text = f"({' + '.join(terms) or '0'})"
     if divisor == 1:
         return text
-    rest = f"CASE WHEN abs({text} % {huge(divisor)}) * 2 >= {huge(divisor)} THEN sign({text}) ELSE 0 END"
-    return f"({text} // {huge(divisor)} + {rest})"
+    by = SCRATCH.integer(divisor)
+    rest = f"CASE WHEN abs({text} % {by}) * 2 >= {by} THEN sign({text}) ELSE 0 END"
+    return f"({text} // {by} + {rest})"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpsql.domain.types import BIGINT, Kind, Type
+from dpsql.domain.types import BIGINT, TEXT, Kind, Type
+from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.ready import AllRows, Listed, Occurring, Ready
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import Key, NoisyStage
-from dpsql.plan.vault_query import Columns, VaultColumn, key_part, key_table
+from dpsql.plan.transport import is_text
+from dpsql.plan.vault_query import Columns, VaultColumn, key_name, key_part, key_table
 
 
 @dataclass(slots=True)
@@ -18,6 +20,7 @@ class Joins:
 
     single: a unit has one row and no weight, so no row may meet two: of equal values the first stands for all."""
 
+    dialect: Dialect
     tables: dict[str, Columns]
     single: bool
     clauses: list[str] = field(default_factory=list)
@@ -37,7 +40,9 @@ class Joins:
         """No row whose keys are among these."""
         table = f"before_{stage.number}"
         self.tables[table] = dict(groups.columns)
-        self.clauses.append(f"ANTI JOIN {table} ON {_among(stage, relations, table)}")
+        clause, test = self.dialect.anti_join(table, _among(stage, relations, table))
+        self.clauses += [clause] if clause else []
+        self.tests += [test] if test else []
 
     def of(self, table: str, columns: Columns) -> str:
         if not self.single:
@@ -49,11 +54,11 @@ class Joins:
 def group(ready: Ready, relations: Relations, joins: Joins) -> str:
     """The ordinal of a row's group, where it passes the tests."""
     if isinstance(ready.groups, AllRows):
-        return "0"
+        return relations.dialect.integer(0)
     if isinstance(ready.groups, Listed):
         return _listed(ready.stage, ready.groups, relations, joins)
     ordinal = public_ordinal(ready.stage, relations, joins)
-    return ordinal or "0" if isinstance(ready.groups, Occurring) else ordinal
+    return ordinal or relations.dialect.integer(0) if isinstance(ready.groups, Occurring) else ordinal
 
 
 def private_keys(stage: NoisyStage, relations: Relations, joins: Joins) -> list[tuple[VaultColumn, str]]:
@@ -63,9 +68,9 @@ def private_keys(stage: NoisyStage, relations: Relations, joins: Joins) -> list[
         if key.values is not None:
             continue
         value = relations.expr(key.expr)
-        columns.append((key_part(i, key.field.type), travelled(value, key.field.type)))
+        columns.append((key_part(i, key.field.type), relations.dialect.travelled(value, key.field.type)))
         if may_be_lost(key.field.type):
-            joins.tests.append(f"({not_lost(value, key.field.type)})")
+            joins.tests.append(f"({_not_lost(value, key.field.type, relations.dialect)})")
     return columns
 
 
@@ -78,7 +83,7 @@ def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str
         if key.values is None:
             continue
         at = _position(i, key, relations.expr(key.expr), stage.number, joins, alone=alone)
-        ordinal = at if not ordinal else f"({ordinal}) * {len(key.values)} + {at}"
+        ordinal = at if not ordinal else f"({ordinal}) * {joins.dialect.integer(len(key.values))} + {at}"
     return ordinal
 
 
@@ -91,7 +96,10 @@ def _listed(stage: NoisyStage, groups: Listed, relations: Relations, joins: Join
 
 
 def _among(stage: NoisyStage, relations: Relations, table: str) -> str:
-    on = (_same(relations.expr(key.expr), key.field.type, f"{table}.k{i}") for i, key in enumerate(stage.keys))
+    on = (
+        _same(relations.expr(key.expr), key.field.type, f"{table}.{key_name(i)}", relations.dialect)
+        for i, key in enumerate(stage.keys)
+    )
     return " AND ".join(on)
 
 
@@ -99,44 +107,31 @@ def _position(i: int, key: Key, value: str, stage: int, joins: Joins, *, alone: 
     """The ordinal of a public key: a run of whole numbers is counted off, where a test has it inside; any other set is
     joined as a table."""
     assert key.values is not None
-    values = [v for v in key.values if v is not None]
+    values, integer = [v for v in key.values if v is not None], joins.dialect.integer
     has_null = len(values) < len(key.values)
     whole = key.field.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN) or key.integral
     if whole and values and values == list(range(int(values[0]), int(values[0]) + len(values))):
         first = int(values[0])
-        number = _as_integer(value, key.field.type)
+        number = joins.dialect.whole_number(value, key.field.type)
         exact = f" AND {value} = floor({value})" if key.field.type.kind is Kind.REAL else ""
-        inside = f"{number} BETWEEN {first} AND {first + len(values) - 1}{exact}"
+        inside = f"{number} BETWEEN {integer(first)} AND {integer(first + len(values) - 1)}{exact}"
         joins.tests.append(f"({value} IS NULL OR {inside})" if has_null else inside)
         if alone and not has_null and first == 0:
             return number
-        null = f"WHEN {value} IS NULL THEN {len(values)} " if has_null else ""
-        return f"CASE {null}WHEN {inside} THEN {number} - {first} ELSE 0 END"
+        null = f"WHEN {value} IS NULL THEN {integer(len(values))} " if has_null else ""
+        return f"CASE {null}WHEN {inside} THEN {number} - {integer(first)} ELSE {integer(0)} END"
     table = f"keys_{stage}_{i}"
-    same = f"{travelled(value, key.field.type)} = {table}.value"
+    same = f"{joins.dialect.travelled(value, key.field.type)} = {table}.value"
     if has_null:
-        same = _same(value, key.field.type, f"{table}.value")
+        same = _same(value, key.field.type, f"{table}.value", joins.dialect)
     joins.add(table, key_table(key.values, key.field.type), same)
     return f"{table}.ordinal"
 
 
-def travelled(value: str, type_: Type) -> str:
-    """A key in the form it travels in: a BIGINT or text."""
-    match type_.kind:
-        case Kind.TEXT | Kind.DECIMAL:
-            return f"CAST({value} AS VARCHAR)"
-        case Kind.DATE:
-            return f"CAST({value} - DATE '1970-01-01' AS BIGINT)"
-        case Kind.TIMESTAMP:
-            return f"epoch_us({value})"
-        case _:
-            return f"TRY_CAST({value} AS BIGINT)"
-
-
-def _same(value: str, type_: Type, other: str) -> str:
+def _same(value: str, type_: Type, other: str, dialect: Dialect) -> str:
     """Equal, or both NULL; a key that travels as NULL though it is none equals nothing."""
-    same = f"{travelled(value, type_)} IS NOT DISTINCT FROM {other}"
-    return f"{same} AND ({not_lost(value, type_)})" if may_be_lost(type_) else same
+    same = dialect.same(dialect.travelled(value, type_), other, TEXT if is_text(type_) else BIGINT)
+    return f"{same} AND ({_not_lost(value, type_, dialect)})" if may_be_lost(type_) else same
 
 
 def may_be_lost(type_: Type) -> bool:
@@ -144,28 +139,19 @@ def may_be_lost(type_: Type) -> bool:
     return type_.kind is Kind.REAL or (type_.kind is Kind.INTEGER and type_.bits > 64)
 
 
-def not_lost(value: str, type_: Type) -> str:
-    return f"{value} IS NULL OR {travelled(value, type_)} IS NOT NULL"
+def _not_lost(value: str, type_: Type, dialect: Dialect) -> str:
+    return f"{value} IS NULL OR {dialect.travelled(value, type_)} IS NOT NULL"
 
 
-def _as_integer(value: str, type_: Type) -> str:
-    match type_.kind:
-        case Kind.DATE:
-            return f"({value} - DATE '1970-01-01')"
-        case Kind.INTEGER if type_ == BIGINT:
-            return value
-        case _:  # a narrower integer would be reckoned with in its own width
-            return f"TRY_CAST({value} AS BIGINT)"
-
-
-def key_order(stage: NoisyStage, table: str) -> str:
+def key_order(stage: NoisyStage, table: str, dialect: Dialect) -> str:
     """What to sort selected groups by: key order, NULL last."""
     parts: list[str] = []
     stride = stage.combinations
     for i, key in enumerate(stage.keys):
         if key.values is None:
-            parts.append(f"{table}.k{i} NULLS LAST")
+            parts.append(f"{table}.{key_name(i)} NULLS LAST")
         else:
             stride //= len(key.values)
-            parts.append(f"({table}.g // {stride}) % {len(key.values)}")
+            at = dialect.quotient(f"{table}.g", dialect.integer(stride))
+            parts.append(dialect.remainder(f"({at})", dialect.integer(len(key.values))))
     return ", ".join(parts)

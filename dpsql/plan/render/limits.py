@@ -6,16 +6,18 @@ import math
 from collections.abc import Sequence
 
 from dpsql.plan.limit_choice import dependents
-from dpsql.plan.measurements import RowTotal, entering
+from dpsql.plan.measurements import RowTotal
 from dpsql.plan.ready import AllRows, Ready
-from dpsql.plan.render.ball import huge
 from dpsql.plan.render.keys import Joins
 from dpsql.plan.render.pieces import enters_all
+from dpsql.plan.render.printer import Parts
 from dpsql.plan.render.relation import Relations
+from dpsql.plan.render.row_totals import size_of_values
 from dpsql.plan.render.rows import rows
-from dpsql.plan.render.stage import size_of_values
+from dpsql.plan.slices import slice_of
 from dpsql.plan.stages import LimitChoice, OverLimit
-from dpsql.plan.vault_query import CANDIDATE, WEIGHT, Columns, Question, VaultQuery
+from dpsql.plan.vault_query import CANDIDATE, WEIGHT, Columns, Question, Step, VaultQuery
+from dpsql.plan.what_is_read import entering
 
 
 def counting(ready: Ready, relations: Relations) -> VaultQuery:
@@ -64,6 +66,15 @@ def _counting(ready: Ready, relations: Relations, choice: LimitChoice, tables: d
     return _by_size(ready, relations, choice, limits, tables)
 
 
+def _over_rows(measured: Parts) -> Parts:
+    """Those that together say which rows enter: one, or a slice of each kind; none where that differs: then all rows that
+    are there."""
+    if len({entering(one) for _, one in measured}) != 1:
+        return []
+    by_slice = {slice_of(one): (j, one) for j, one in reversed(measured)}
+    return sorted(by_slice.values(), key=lambda pair: pair[0])
+
+
 def _by_size(
     ready: Ready,
     relations: Relations,
@@ -72,23 +83,26 @@ def _by_size(
     tables: dict[str, Columns],
 ) -> Question:
     """How many units there are by the first limit that their size is not above. A unit's size is made of its rows alone."""
+    dialect = relations.dialect
     measured = [(j, ready.stage.measurements[j]) for j in dependents(choice.of, ready.stage.measurements)]
-    parts = measured if len({entering(one) for _, one in measured}) == 1 else []  # else all rows that are there
-    source = rows(ready, relations, Joins(tables, ready.stage.source.single), parts[:1])
-    entered = f"count(p{parts[0][0]})" if parts and not enters_all(parts[0][1]) else "count(*)"
+    parts = _over_rows(measured)
+    source = rows(ready, relations, Joins(relations.dialect, tables, ready.stage.source.single), parts)
+    entered = " + ".join("count(*)" if enters_all(one) else f"count(p{j})" for j, one in parts) or "count(*)"
     if isinstance(choice.of, int):
-        sizes = f"SELECT {size_of_values(choice.of)} AS size FROM rows GROUP BY u"
+        sizes = f"SELECT {size_of_values(choice.of, dialect)} AS size FROM rows GROUP BY u"
     elif choice.of == "groups":
         pairs = f"SELECT u, g, {entered} AS n FROM rows GROUP BY u, g"
         sizes = f"SELECT count(*) FILTER (WHERE n > 0) AS size FROM ({pairs}) AS pairs GROUP BY u"
     elif _is_squared(ready, choice):
-        pairs = f"SELECT u, CAST({entered} AS HUGEINT) AS n FROM rows GROUP BY u, g"
-        sizes = f"SELECT sum(n * n) AS size FROM ({pairs}) AS pairs GROUP BY u"
+        pairs = f"SELECT u, {dialect.wide(entered)} AS n FROM rows GROUP BY u, g"
+        sizes = f"SELECT {dialect.sum('n * n')} AS size FROM ({pairs}) AS pairs GROUP BY u"
     else:
         sizes = f"SELECT {entered} AS size FROM rows GROUP BY u"
-    cases = " ".join(f"WHEN size <= {huge(most)} THEN {i}" for i, most in enumerate(limits))
-    sql = (
-        f"WITH rows AS ({source}), sizes AS ({sizes}) "
-        f"SELECT CAST(CASE {cases} ELSE {len(limits)} END AS BIGINT) AS v, count(*) AS w FROM sizes GROUP BY v"
+    cases = " ".join(f"WHEN size <= {dialect.integer(most)} THEN {i}" for i, most in enumerate(limits))
+    v = dialect.bigint(f"CASE {cases} ELSE {len(limits)} END")
+    return Question(
+        steps=(Step("rows", source), Step("sizes", sizes)),
+        select=f"SELECT {v} AS {CANDIDATE.name}, count(*) AS {WEIGHT.name} FROM sizes GROUP BY {CANDIDATE.name}",
+        columns=(CANDIDATE, WEIGHT),
+        limit=choice.of,
     )
-    return Question(sql=sql, columns=(CANDIDATE, WEIGHT))

@@ -10,8 +10,9 @@ from dpsql.domain.types import Kind
 from dpsql.ir.expr import Column, columns_of
 from dpsql.ir.nodes import Filter, Loaded, Node, Project, Scan, SemiJoin, walk
 from dpsql.ir.scoping import exprs_of
-from dpsql.plan.measurements import Axis, axes, exprs
+from dpsql.plan.measurements import Axis, axes
 from dpsql.plan.stages import NoisyStage
+from dpsql.plan.what_is_read import exprs
 
 
 def only_placed(stage: NoisyStage, catalog: Catalog) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from dpsql.ir.expr import Column, Expr, SortKey
+from dpsql.ir.expr import Expr, SortKey
 from dpsql.ir.nodes import (
     Aggregate,
     Filter,
@@ -16,6 +16,7 @@ from dpsql.ir.nodes import (
     Noisy,
     OneRow,
     Project,
+    PublicText,
     Scan,
     SemiJoin,
     SetOp,
@@ -24,9 +25,9 @@ from dpsql.ir.nodes import (
     Window,
     constant_rows,
 )
+from dpsql.plan.dialects.dialect import Dialect
 
 Leaf = Callable[[Scan | UserTable | Noisy | Loaded], str]
-RenderExpr = Callable[[Expr, Callable[[Column], str]], str]
 
 
 def name(id_: int) -> str:
@@ -34,14 +35,14 @@ def name(id_: int) -> str:
 
 
 class Relations:
-    """leaf prints a SELECT whose columns are c<id> for the leaf's fields; expr prints an expression."""
+    """leaf prints a SELECT whose columns are c<id> for the leaf's fields; dialect prints expressions."""
 
-    def __init__(self, leaf: Leaf, expr: RenderExpr) -> None:
+    def __init__(self, leaf: Leaf, dialect: Dialect) -> None:
         self._leaf = leaf
-        self._expr = expr
+        self.dialect = dialect
 
     def expr(self, expr: Expr) -> str:
-        return self._expr(expr, lambda column: name(column.id))
+        return self.dialect.render(expr, lambda column: name(column.id))
 
     def render(self, node: Node) -> str:
         """A SELECT."""
@@ -50,11 +51,15 @@ class Relations:
                 return self._leaf(node)
             case OneRow():
                 return "SELECT 1 AS one"
+            case PublicText():
+                raise AssertionError("a text runs apart")
             case Filter():
                 return self._filter(node)
             case Project():
-                items = [f"{self.expr(e)} AS {name(f.id)}" for f, e in zip(node.fields, node.exprs, strict=True)]
-                return f"SELECT {', '.join(items)} FROM {self._from(node.input)}"
+                source = self._from(node.input)
+                with self.dialect.levels() as levels:
+                    items = [f"{self.expr(e)} AS {name(f.id)}" for f, e in zip(node.fields, node.exprs, strict=True)]
+                return f"SELECT {', '.join(items)} FROM {levels.over(source)}"
             case Join():
                 return self._join(node)
             case SemiJoin():
@@ -90,11 +95,17 @@ class Relations:
         return f"SELECT * FROM {left} {node.kind.upper()} JOIN {right} ON {on}"
 
     def _semi_join(self, node: SemiJoin) -> str:
-        word = "ANTI" if node.anti else "SEMI"
         left, right = f"({self.render(node.left)}) AS a", f"({self.render(node.right)}) AS b"
-        return f"SELECT * FROM {left} {word} JOIN {right} ON {self.expr(node.on)}"
+        if node.mark is not None:
+            test = f"EXISTS (SELECT 1 FROM {right} WHERE {self.expr(node.on)})"
+            return f"SELECT *, {test} AS {name(node.mark.id)} FROM {left}"
+        if not node.anti:
+            return f"SELECT * FROM {self.dialect.semi_join(left, right, self.expr(node.on))}"
+        clause, test = self.dialect.anti_join(right, self.expr(node.on))
+        return f"SELECT * FROM {left} {clause or f'WHERE {test}'}"
 
     def _aggregate(self, node: Aggregate) -> str:
+        node = self.dialect.aggregated(node)
         keys = [f"{self.expr(k)} AS {name(f.id)}" for f, k in zip(node.key_fields, node.keys, strict=True)]
         calls = [f"{self.expr(c)} AS {name(f.id)}" for f, c in zip(node.call_fields, node.calls, strict=True)]
         positions = [str(i + 1) for i in range(len(keys))]

@@ -1,14 +1,15 @@
-"""Selecting private keys: each unit's votes for its groups, added up (privacy/measure.selection)."""
+"""Selecting private keys: each unit's votes for its groups, added up (privacy/selection.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.ready import Listed
 from dpsql.plan.render.keys import Joins, key_order, private_keys, public_ordinal
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import NoisyStage
-from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, VaultQuery
+from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, Step, VaultQuery
 
 
 def selecting(
@@ -27,11 +28,11 @@ def selecting(
     units that vote. before: keys that an earlier round has released, for which nobody votes now. exact: all that occur.
     """
     tables: dict[str, Columns] = {}
-    joins = Joins(tables, stage.source.single)
+    joins = Joins(relations.dialect, tables, stage.source.single)
     parts = private_keys(stage, relations, joins)
     ordinal = public_ordinal(stage, relations, joins)
     if ordinal:
-        parts.insert(0, (GROUP, f"CAST({ordinal} AS BIGINT)"))
+        parts.insert(0, (GROUP, relations.dialect.bigint(ordinal)))
     if before is not None and before.count:
         joins.leave_out(stage, before, relations)
     columns = tuple(column for column, _ in parts)
@@ -40,17 +41,20 @@ def selecting(
     keys = ", ".join(column.name for column in columns)
     # no row is without its unit, as the kernel has proved
     rows = f"SELECT u, {keys} FROM ({source}) AS v{'' if stage.source.single else ' WHERE u IS NOT NULL'}"
-    order = key_order(stage, "z")
+    order = key_order(stage, "z", relations.dialect)
     if exact:
-        sql = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
-        return VaultQuery(questions=(Question(sql=sql, columns=columns),), tables=tables)
+        select = f"SELECT {keys} FROM (SELECT DISTINCT {keys} FROM ({rows}) AS rows) AS z ORDER BY {order}"
+        return VaultQuery(questions=(Question(select=select, columns=columns),), tables=tables)
     votes = stage.selections[round_].votes
-    steps, counted = _counted(stage, votes, rows, [column.name for column in columns], tables, kept=kept)
-    sql = f"{steps}SELECT {keys}, {SHOWN} FROM ({counted}) AS z WHERE {voted_for(stage)} ORDER BY {order}"
-    return VaultQuery(questions=(Question(sql=sql, columns=(*columns, VOTES)),), tables=tables)
+    names = [column.name for column in columns]
+    steps, counted = _counted(stage, votes, rows, names, tables, relations.dialect, kept=kept)
+    shown = votes_shown(relations.dialect)
+    select = f"SELECT {keys}, {shown} FROM ({counted}) AS z WHERE {voted_for(stage)} ORDER BY {order}"
+    return VaultQuery(questions=(Question(steps=steps, select=select, columns=(*columns, VOTES)),), tables=tables)
 
 
-SHOWN = "CAST(least(votes, 4611686018427387904) AS BIGINT) AS votes"
+def votes_shown(dialect: Dialect) -> str:
+    return f"{dialect.at_most('votes', 2**62)} AS {VOTES.name}"
 
 
 def voted_for(stage: NoisyStage) -> str:
@@ -63,39 +67,34 @@ def _counted(
     rows: str,
     names: list[str],
     tables: dict[str, Columns],
+    dialect: Dialect,
     *,
     kept: bool,
-) -> tuple[str, str]:
+) -> tuple[tuple[Step, ...], str]:
     """Steps, and SELECT of keys and votes.
 
     Where one row of a unit counts, most units are expected to have one: it is their group, any value of it the key, and
     only the others' rows need DISTINCT. (Which form is taken decides the time it takes, and nothing else.)
     """
-    keys, full = ", ".join(names), votes[0]
+    keys, full = ", ".join(names), dialect.integer(votes[0])
     if stage.source.single:
-        return "", f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
-    sized = f"weights AS ({votes_of_pairs(stage, votes, tables)})"
+        return (), f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
+    sized, votes_ = Step("weights", votes_of_pairs(stage, votes, tables)), f"{dialect.sum('votes')} AS votes"
     if stage.limit.rows.most > 1 or stage.limit.auto:
-        steps = f"WITH pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM ({rows}) AS rows), {sized} "
-        return (
-            steps,
-            f"SELECT {keys}, sum(votes) AS votes, count(*) AS units FROM pairs JOIN weights ON pairs.u = weights.u "
-            f"GROUP BY {keys}",
-        )
-    values = ", ".join(f"any_value({name}) AS {name}" for name in names)
-    several = "(SELECT u FROM units WHERE n > 1) AS several"
-    several_steps = (
-        f"rows AS {'' if kept else 'NOT '}MATERIALIZED ({rows})",
-        f"units AS MATERIALIZED (SELECT u, count(*) AS n, {values} FROM rows GROUP BY u)",
-        f"pairs AS MATERIALIZED (SELECT DISTINCT u, {keys} FROM rows SEMI JOIN {several} ON rows.u = several.u)",
+        pairs = Step("pairs", f"SELECT DISTINCT u, {keys} FROM ({rows}) AS rows", stored=True)
+        joined = "pairs JOIN weights ON pairs.u = weights.u"
+        return (pairs, sized), f"SELECT {keys}, {votes_}, count(*) AS units FROM {joined} GROUP BY {keys}"
+    values = ", ".join(f"{dialect.any_of_one(name)} AS {name}" for name in names)
+    several = dialect.semi_join("rows", "(SELECT u FROM units WHERE n > 1) AS several", "rows.u = several.u")
+    steps = (
+        Step("rows", rows, stored=kept),
+        Step("units", f"SELECT u, count(*) AS n, {values} FROM rows GROUP BY u", stored=True),
+        Step("pairs", f"SELECT DISTINCT u, {keys} FROM {several}", stored=True),
         sized,
     )
     each = f"SELECT {keys}, {full} AS votes FROM units WHERE n = 1 UNION ALL "
     each += f"SELECT {keys}, votes FROM pairs JOIN weights ON pairs.u = weights.u"
-    return (
-        f"WITH {', '.join(several_steps)} ",
-        f"SELECT {keys}, sum(votes) AS votes, count(*) AS units FROM ({each}) AS each GROUP BY {keys}",
-    )
+    return steps, f"SELECT {keys}, {votes_}, count(*) AS units FROM ({each}) AS each GROUP BY {keys}"
 
 
 def votes_of_pairs(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:

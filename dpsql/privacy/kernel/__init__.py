@@ -3,8 +3,8 @@ found out on the way (facts of columns, what they took for proved) is looked at:
 printed, or refuses them.
 
 A relation that is certified has three properties.
-1. Isolation (isolation.py): every row carries one unit, and the rows of a unit are a function of its own rows and of public
-   rows.
+1. Isolation (isolation.py, joins.py): every row carries one unit, and the rows of a unit are a function of its own rows and
+   of public rows.
 2. Order (order.py): they are so as a multiset of values, whatever an engine takes first and whichever of two equal values
    it hands on.
 3. Totality (totality.py): no expression in it fails, whatever is stored.
@@ -18,7 +18,8 @@ from dpsql.ir.nodes import Project
 from dpsql.plan.proof import Source
 from dpsql.privacy.kernel import order
 from dpsql.privacy.kernel.forms import check_forms
-from dpsql.privacy.kernel.isolation import Owned, World, isolate
+from dpsql.privacy.kernel.isolation import isolate
+from dpsql.privacy.kernel.owned import Owned, World
 from dpsql.privacy.kernel.totality import Totality
 from dpsql.privacy.kernel.unproved import unproved
 

@@ -4,8 +4,9 @@ An engine that groups, sorts or joins by equality hands on one of several equal 
 them. Lemma: none of that can be seen. Proof: values that are equal are the same value: of all types but REAL and INTERVAL
 always; reals are canonical (neither -0.0 nor NaN, see below) wherever they are grouped, sorted, aggregated or joined by,
 and intervals are nowhere. And a call that sees the order among peers is sorted by all columns of its input, so rows that
-still tie are the same row, and exchanging them changes nothing. Every other call is a function of the set of values and of
-how often each occurs: sums add integers or decimals, exactly.
+still tie are the same row, and exchanging them changes nothing: not even where several such calls stand beside each other,
+because they then run over one partition in one order, so that an exchange moves the results of all of them together. Every
+other call is a function of the set of values and of how often each occurs: sums add integers or decimals, exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 from collections.abc import Iterable
 
 from dpsql.domain.types import Kind
-from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, SortKey, WindowCall, walk
+from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Frame, Literal, SortKey, WindowCall, walk
 from dpsql.ir.nodes import Aggregate, Field, Filter, Join, Loaded, Node, Project, Scan, SemiJoin, SetOp, Window, inputs
 from dpsql.privacy.kernel.unproved import unproved
 
@@ -28,6 +29,8 @@ QUANTILES = frozenset(("quantile_cont", "quantile_disc"))
 ENDS = frozenset(("first", "last"))
 RANKS = frozenset(("rank", "dense_rank", "percent_rank", "cume_dist"))
 SHARES = frozenset(("percent_rank", "cume_dist"))  # m / n with n > 0 and m >= 0: canonical
+BY_NUMBER = frozenset(("row_number", "ntile", "lag", "lead"))  # whatever their frame says
+WHOLE = Frame("ROWS", ("UNBOUNDED PRECEDING", None), ("UNBOUNDED FOLLOWING", None))
 NUMBERED = frozenset(("row_number", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"))
 EQUALITIES = ("equal", "is_not_distinct")
 
@@ -140,6 +143,8 @@ def _window(node: Window, below: Ids) -> Ids:
         _check_sorted(node, (*call.args, *call.partition, *(key.expr for key in call.order)), below)
         if not _is_of_a_partition(call, every):
             raise unproved(node, f"{call.function} may depend on the order of rows")
+    if len({(call.partition, call.order) for call in node.calls if _is_by_place(call)}) > 1:
+        raise unproved(node, "two windows number equal rows in different orders")
     one_of = (
         f for f, call in zip(node.call_fields, node.calls, strict=True) if call.function in ONE_OF_WINDOW | SHARES
     )
@@ -153,6 +158,11 @@ def _is_of_a_partition(call: WindowCall, every: Ids) -> bool:
     if call.function in NUMBERED or by_rows:
         return call.function in NUMBERED | COUNTED and _is_total(call.order, every) and _sums_exactly(call)
     return call.function in COUNTED | RANKS and _sums_exactly(call)
+
+
+def _is_by_place(call: WindowCall) -> bool:
+    """Equal rows may get different results."""
+    return call.function in BY_NUMBER or (call.frame is not None and call.frame.unit == "ROWS" and call.frame != WHOLE)
 
 
 def _sums_exactly(call: WindowCall) -> bool:

@@ -42,7 +42,7 @@ from dpsql.ir.nodes import (
 )
 from dpsql.privacy.kernel.unproved import unproved
 
-CANNOT_FAIL = "that no value can stop it"
+CANNOT_FAIL = "never fails on any value"
 FARTHEST = 10**9  # rows or peer groups a frame may reach
 SUMMED_DIGITS = 28  # 2^32 decimals of 28 digits fit 38
 SUMMED_SIZE = 2**86  # 2^40 of them fit a HUGEINT
@@ -95,7 +95,7 @@ class Totality:
             return
         self._value(node, expr, below)
         if expr.type not in (BOOLEAN, NULL):
-            refuse(node, "a condition is no truth value")
+            refuse(node, "a condition is not boolean")
 
     def _value(self, node: Node, expr: Expr, below: Below) -> Range | None:
         match expr:
@@ -147,9 +147,9 @@ class Totality:
                 continue
             if frame.unit != "RANGE":
                 if not _is_count(offset, 0):
-                    refuse(node, "how far a frame reaches is no constant number of rows")
+                    refuse(node, "the offset of a frame is not a constant number of rows")
             elif len(call.order) != 1 or not isinstance(offset, Literal):
-                refuse(node, "a RANGE frame has several order keys, or no constant offset")
+                refuse(node, "a RANGE frame has several order keys, or an offset that is not constant")
             else:
                 key = call.order[0].expr
                 if not leaves_room(key.type, self._value(node, key, below), offset):

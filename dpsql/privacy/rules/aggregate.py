@@ -15,32 +15,33 @@ from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
 
 
-def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
+def rule(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:
     """Lemma: an aggregate with the unit among its keys (in every grouping set) keeps the invariant: each group holds
     rows of one unit, so u's part of the output is a function of u's part of the input. Any other aggregate of private
     rows mixes units: it is a release, and its output is public only because noise is added to it."""
     if input.private is None:
         return _public(node, input)
+    node = correlated.of_rows(node, input, context)
     unit_keys = [i for i, key in enumerate(node.keys) if isinstance(key, Column) and key.id in input.private.same]
     if unit_keys and (node.sets is None or all(set(unit_keys) & set(s) for s in node.sets)):
         return summaries.rule(node, input, unit_keys, context)
     if unit_keys:
         raise Refused(
-            "some of the grouping sets have the unit among their keys, others have not",
+            "some of the grouping sets have the unit among their keys, and others do not",
             code=128,
             at=place(node.keys[unit_keys[0]]),
-            why="A set with the unit gives rows of people, a set without it gives statistics.",
+            why="A set with the unit gives rows of people; a set without it gives statistics.",
             fix="Write them as two queries.",
         )
     along = correlated.with_unit(node, input, context)
     if along is not None:
         return summaries.rule(along, input, [len(along.keys) - 1], context)
-    input = correlated.asked(node, input, context)  # noqa: A001 - the node's own word
+    input = correlated.asked(node, input, context)
     assert input.private is not None
     return _release(node, input, input.private, context)
 
 
-def _public(node: Aggregate, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
+def _public(node: Aggregate, input: Tracked) -> Tracked:
     domains: dict[int, Domain] = {}
     for f, key in zip(node.key_fields, node.keys, strict=True):
         domains[f.id] = functions.infer(key, input.domains)[1]
@@ -49,7 +50,7 @@ def _public(node: Aggregate, input: Tracked) -> Tracked:  # noqa: A002 - the nod
     return Tracked(node=dataclasses.replace(node, input=input.node), inputs=(input,), domains=domains)
 
 
-def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:
     """Keys that are columns of public tables have public values: those of the table, as far as all combinations of the
     release's public keys stay within KEY_LIMIT."""
     count = 1
@@ -75,16 +76,12 @@ def _with_public_keys(node: Aggregate, input: Tracked, context: TrackContext) ->
     return dataclasses.replace(input, domains=domains)
 
 
-def _release(
-    node: Aggregate,
-    input: Tracked,  # noqa: A002 - the node's own word
-    private: Private,
-    context: TrackContext,
-) -> Tracked:
-    input = correlated.public_keys(node, _with_public_keys(node, input, context), context)  # noqa: A001 - as above
+def _release(node: Aggregate, input: Tracked, private: Private, context: TrackContext) -> Tracked:
+    input = correlated.public_keys(node, _with_public_keys(node, input, context), context)
     for key in node.keys:
         if columns_of(key) & private.same:
             raise _unit_shown("a group key", key)
+    node = dataclasses.replace(node, calls=tuple(_of_rows(call, private) for call in node.calls))
     for call in node.calls:
         _check_call(call, private)
     keys = tuple(functions.totalise(canonical(key), input.ranges)[0] for key in node.keys)
@@ -97,7 +94,7 @@ def _release(
     return Tracked(node=checked, inputs=(input,), domains=domains)
 
 
-def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa: A002 - the node's own word
+def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:
     """The call with every argument made total and canonical."""
 
     def on(expr: Expr) -> Expr:
@@ -112,6 +109,15 @@ def checked_call(call: AggregateCall, input: Tracked) -> AggregateCall:  # noqa:
         where=None if call.where is None else on(call.where),
         order=tuple(dataclasses.replace(key, expr=on(key.expr)) for key in call.order),
     )
+
+
+def _of_rows(call: AggregateCall, private: Private) -> AggregateCall:
+    """COUNT(unit) is COUNT(*): the unit is never NULL."""
+    (argument, *more) = call.args or (None,)
+    counted = call.function == "count" and not call.distinct and not more
+    if counted and isinstance(argument, Column) and argument.id in private.same:
+        return dataclasses.replace(call, args=())
+    return call
 
 
 def _check_call(call: AggregateCall, private: Private) -> None:
@@ -130,6 +136,6 @@ def _unit_shown(where: str, expr: Expr) -> Refused:
         f"the privacy unit is in {where}",
         code=115,
         at=place(expr),
-        why="The privacy unit identifies people: a group or an aggregate of identifiers is about single persons.",
+        why="The privacy unit identifies people, so a group or an aggregate of identifiers is about single people.",
         fix="Count people with COUNT(DISTINCT …), rows with COUNT(*), or group by something else.",
     )

@@ -29,6 +29,7 @@ class TrackContext:
     """keys_of: the values of public columns that have been read: (table, column) → values.
 
     releases: the releases tracked so far, by the identity of their node: a CTE that is used twice is answered once.
+    private_rows: columns of an outer query's private rows that subqueries have beside them.
     ties: for keys of correlated subqueries, by column id, what the outer query equates them with.
     """
 
@@ -37,6 +38,7 @@ class TrackContext:
     keys_of: Mapping[tuple[str, str], tuple[Atom, ...]] = field(default_factory=dict)
     releases: dict[int, Tracked] = field(default_factory=dict)
     ties: dict[int, Tie] = field(default_factory=dict)
+    private_rows: set[int] = field(default_factory=set)
     size: Size = field(default_factory=lambda: Size())
 
     def values_of(self, table: str, column: str) -> tuple[Atom, ...]:
@@ -60,7 +62,8 @@ class Size:
                 f"the query is larger than {self.limit:,} parts once the names in it are written out",
                 code=138,
                 at=where(node),
-                why="What WITH or a view names counts as often as it is used. A constant is one part, an operator, a "
+                why="A name of WITH or a view counts every time it is used. A constant is one part, an operator, a "
                 f"column or a function {PART}, a table or filter {RELATION}, an aggregate {AGGREGATE}, a join {JOIN}.",
-                fix="Ask in several queries, CREATE TABLE the smaller results, INSERT long lists into a table and join it.",
+                fix="Split it into several queries: keep smaller results with CREATE TABLE, or INSERT long "
+                "lists into a table and join it.",
             )

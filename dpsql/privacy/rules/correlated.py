@@ -30,14 +30,14 @@ def ties(node: Join, left: Tracked) -> dict[int, Tie]:
     right_ids = {f.id for f in node.right.fields}
     by_column: dict[int, Tie] = {}
     for part in conjuncts(node.on):
-        assert isinstance(part, Call) and part.function == "equal"
+        assert isinstance(part, Call) and part.function in ("equal", "is_not_distinct")
         key, other = part.args
         assert isinstance(key, Column) and key.id in right_ids
         by_column[key.id] = Tie(other, left)
     return by_column
 
 
-def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggregate | None:  # noqa: A002
+def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggregate | None:
     """The aggregate with the unit as one more key, if the equalities are a unit path: then inner and outer rows belong to
     the same unit. None if they are not.
 
@@ -49,7 +49,7 @@ def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggrega
     ]
     if not tied or input.private is None or tied[0][1].outer.private is None:
         return None
-    on = conjunction([functions.make("equal", (tie.other, key), at=None) for key, tie in tied])
+    on = conjunction([functions.call("equal", tie.other, key) for key, tie in tied])
     if not along_path(on, tied[0][1].outer, input, context.catalog):
         return None
     unit = input.private.unit
@@ -57,7 +57,22 @@ def with_unit(node: Aggregate, input: Tracked, context: TrackContext) -> Aggrega
     return dataclasses.replace(node, key_fields=(*node.key_fields, field), keys=(*node.keys, unit))
 
 
-def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+def of_rows(node: Aggregate, input: Tracked, context: TrackContext) -> Aggregate:
+    """The aggregate with the unit as one more key, if its keys stand for private rows of the outer query: each of those is
+    about one unit, and what is made of it, too."""
+    if input.private is None or not node.of_rows:
+        return node
+    if node.calls and not any(isinstance(key, Column) and key.id in context.private_rows for key in node.keys):
+        return node
+    if not any(isinstance(key, Column) and key.id in input.private.same for key in node.keys):
+        unit = input.private.unit
+        field = context.ids.field("", unit.type)
+        node = dataclasses.replace(node, key_fields=(*node.key_fields, field), keys=(*node.keys, unit))
+    context.private_rows.update(f.id for f in node.key_fields)
+    return node
+
+
+def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:
     """The input with the outer query's values as the keys' public values, as far as all combinations stay within
     KEY_LIMIT (beyond, keys are private and thresholded). Keys that have public values of their own keep them."""
     domains = dict(input.domains)
@@ -81,7 +96,7 @@ def public_keys(node: Aggregate, input: Tracked, context: TrackContext) -> Track
     return dataclasses.replace(input, domains=domains)
 
 
-def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002
+def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:
     """The rows whose keys the outer query can ask for, where public rows say which: others would use up a unit's groups.
 
     Lemma: a semi-join with public rows (semijoins.py), and no row is lost that an outer row can see. Proof: the public
@@ -93,7 +108,7 @@ def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  #
         tie = context.ties.get(f.id)
         rows = None if tie is None else _introduced(tie)
         if tie is not None and rows is not None:
-            test = functions.make("equal", (key, tie.other), at=None)
+            test = functions.call("equal", key, tie.other)
             tests.setdefault(id(rows[0]), (rows[1], []))[1].append(test)
     for rows_asked, equalities in tests.values():
         if not any(isinstance(part, Filter | SemiJoin | Limit) for part in walk(rows_asked.node)):
@@ -101,7 +116,7 @@ def asked(node: Aggregate, input: Tracked, context: TrackContext) -> Tracked:  #
         on = conjunction(equalities)
         assert on is not None
         semi = SemiJoin(input.node, rows_asked.node, on, anti=False)
-        input = semijoins.rule(semi, input, rows_asked, context)  # noqa: A001 - the node's own word
+        input = semijoins.rule(semi, input, rows_asked, context)
     return input
 
 

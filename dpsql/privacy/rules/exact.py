@@ -54,6 +54,6 @@ def refuse_interval(expr: Expr, how: str, at: Span | None) -> None:
             f"rows of people cannot be {how} an INTERVAL",
             code=105,
             at=place(expr) or at,
-            why="A month and 30 days are equal and yet different, so a result would depend on which of them came first.",
-            fix="Leave it out of the subquery, or make a number of it: DATE_DIFF('day', a, b).",
+            why="A month and 30 days are equal but not the same, so a result would depend on which of them came first.",
+            fix="Leave it out of the subquery, or turn it into a number: DATE_DIFF('day', a, b).",
         )

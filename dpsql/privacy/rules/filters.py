@@ -9,7 +9,7 @@ from dpsql.plan.tracked import Tracked
 from dpsql.privacy.rules.narrowing import narrowed
 
 
-def rule(node: Filter, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
+def rule(node: Filter, input: Tracked) -> Tracked:
     """Lemma: filtering keeps the invariant. Proof: the predicate is a deterministic, total function of one row, so the
     part of unit u after the filter is a function of its part before. It can only narrow the columns' domains."""
     if input.private is None:

@@ -47,7 +47,7 @@ def rule(node: Join, left: Tracked, right: Tracked, context: TrackContext) -> Tr
             private=private,
             origins=joined,
         )
-    if not same_unit(node.on, left, right):
+    if not node.of_rows and not same_unit(node.on, left, right):
         if not along_path(node.on, left, right, context.catalog):
             raise refuse_mixing(left, right, _place(node), context.catalog)
         shortcut = _as_path(node, left, right, on, domains, context)
@@ -112,7 +112,7 @@ def _keeps_private(node: Join, left: Tracked, right: Tracked) -> Private:
             f"a {node.kind.upper()} JOIN here keeps the rows of the public side",
             code=125,
             at=_place(node),
-            why=f"A public row would appear because nobody in {' and '.join(private.tables)} matches it.",
+            why=f"A public row would appear if nobody in {' and '.join(private.tables)} matches it.",
             fix="Use JOIN, or an outer join that keeps the private side; public keys are released with zero rows anyway.",
         )
     return dataclasses.replace(private, unique=None)
@@ -148,7 +148,7 @@ def _together(
 def _full(join: Join, left: Tracked, right: Tracked, domains: Mapping[int, Domain], context: TrackContext) -> Tracked:
     assert left.private is not None and right.private is not None
     unit = context.ids.field("", left.private.unit.type)
-    either = functions.make("coalesce", (left.private.unit, right.private.unit), at=None)
+    either = functions.call("coalesce", left.private.unit, right.private.unit)
     inner = Tracked(
         node=join,
         inputs=(left, right),

@@ -17,9 +17,11 @@ from dpsql.domain.facts import Domain
 from dpsql.domain.interval import Interval, hull
 from dpsql.domain.types import BIGINT, NULL, REAL, Kind, Type
 from dpsql.errors import Refused
+from dpsql.functions.sets import union
 from dpsql.ir.expr import Column, Expr, Frame, Literal, SortKey, WindowCall, place
 from dpsql.privacy.refused_aggregates import OF_ONE_PERSON
-from dpsql.privacy.rules.per_unit import MAKERS, Made, domain_of
+from dpsql.privacy.rules.per_unit import MAKERS
+from dpsql.privacy.rules.unit_calls import Made, domain_of
 
 FARTHEST = 10**9  # rows or peer groups a frame may reach
 
@@ -48,7 +50,7 @@ class AskWindow(Protocol):
     """The column of a primitive window call."""
 
     def __call__(
-        self, function: str, args: tuple[Expr, ...], type_: Type, domain: Domain, *, over: Rows | None = None
+        self, function: str, args: tuple[Expr, ...], type_: Type, domain: Domain, *, over: Rows = ...
     ) -> Column: ...
 
 
@@ -83,7 +85,7 @@ def navigation(
         f"{call.function.upper()}() OVER (…) is not answered over rows of people",
         code=129,
         at=call.at,
-        why=why or "Its result may depend on more than the set of the person's rows.",
+        why=why or "Its result may depend on more than the person's rows as a set.",
         fix=f"{fix} These are possible here: {names}.",
     )
 
@@ -125,15 +127,15 @@ def _end(call: WindowCall, rows: Rows, total: tuple[SortKey, ...], domain: Domai
     if not call.ignore_nulls or far == HERE:
         return Made(expr=of_peers)
     on = over(rows.partition, Frame("ROWS", (start, None), (end, None)))
-    return Made(expr=functions.make("coalesce", (of_peers, on), at=None))
+    return Made(expr=functions.call("coalesce", of_peers, on))
 
 
 def _if_reached(column: Column, position: int, rows: Rows, value: Expr | None, ask: AskWindow) -> Made:
     """What was found in the whole partition, if the frame holds so many rows (so many values, where one is given)."""
     count = Domain(type=BIGINT, interval=Interval(Fraction(0), None), nullable=False)
     there = ask("count", () if value is None else (value,), BIGINT, count, over=rows)
-    enough = functions.make("greater_equal", (there, Literal(position, BIGINT)), at=None)
-    return Made(expr=functions.make("case", (enough, column, Literal(None, NULL)), at=None))
+    enough = functions.call("greater_equal", there, Literal(position, BIGINT))
+    return Made(expr=functions.call("case", enough, column, Literal(None, NULL)))
 
 
 def _nth(
@@ -148,7 +150,7 @@ def _nth(
         return Made(expr=ask("nth_value", call.args, value.type, domain, over=over))
     start, end = _edges(call, rows)
     if start == HERE and end == END:
-        raise bad_frame(call, "Its n-th row would be counted from the row's peers on.")
+        raise bad_frame(call, "It would count the n-th row from the row's peers on.")
     peers = tuple(key.expr for key in rows.order) if start == HERE else ()
     column = ask(
         "nth_value",
@@ -160,6 +162,11 @@ def _nth(
     if (start, end) != (BEGIN, HERE):
         return Made(expr=column)
     return _if_reached(column, position, rows, value if call.ignore_nulls else None, ask)
+
+
+def is_by_place(call: WindowCall) -> bool:
+    """Its result may differ between equal rows of a partition, as an engine happens to sort them."""
+    return call.function in NUMBERED or (call.frame is not None and call.frame.unit == "ROWS" and call.frame != WHOLE)
 
 
 def by_rows(call: WindowCall, frame: Frame) -> Frame:
@@ -197,7 +204,7 @@ def _shifted(
             at=place(rest[1]) or call.at,
             fix="CAST it to the same type.",
         )
-    keys = None if known.keys is None or other.keys is None else tuple(dict.fromkeys((*known.keys, *other.keys)))
+    keys = union((known.keys, other.keys))
     interval = known.interval if other.type.kind is Kind.NULL else hull(known.interval, other.interval)
     return (value, rest[0], default), known.but(interval=interval, keys=keys)
 
@@ -229,6 +236,3 @@ def _constant(call: WindowCall, expr: Expr, least: int) -> int:
             fix=f"Write a number from {least} to {FARTHEST:,}.",
         )
     return value
-
-
-__all__ = ["AGGREGATES", "FARTHEST", "AskWindow", "Rows", "bad_frame", "by_rows", "navigation"]

@@ -10,7 +10,7 @@ from dpsql.ir.nodes import Limit, Sort
 from dpsql.plan.tracked import Tracked
 
 
-def rule(node: Sort | Limit, input: Tracked) -> Tracked:  # noqa: A002 - the node's own word
+def rule(node: Sort | Limit, input: Tracked) -> Tracked:
     """Lemma: over public rows anything is post-processing. Over private rows they are refused: which rows a LIMIT keeps
     depends on other units' rows, so one unit could change every other unit's part."""
     if input.private is not None:

@@ -55,7 +55,7 @@ def _truth(function: str) -> Maker:
     def maker(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
         known = domain_of(call.args[0], domains)
         if known.type.kind is not Kind.BOOLEAN:
-            raise refused(call, f"{known.type} is no condition.", "Write a comparison.")
+            raise refused(call, f"{known.type} is not a condition.", "Write a comparison.")
         return Made(expr=ask(function, call.args, known.type, maybe_none(known.but(keys=None), call)))
 
     return maker
@@ -66,7 +66,7 @@ def _quantile(*, middle: bool, between: bool) -> Maker:
         known = domain_of(call.args[0], domains)
         at = Literal(Fraction(1, 2), decimal(2, 1)) if middle else call.args[1]
         if not isinstance(at, Literal) or isinstance(at.value, str | bool | None) or not 0 <= Fraction(at.value) <= 1:
-            raise refused(call, "Which quantile must be a number from 0 to 1, written out.", "Write 0.5.")
+            raise refused(call, "The fraction must be a number from 0 to 1, written out.", "Write 0.5.")
         fraction = _from_the_end(Fraction(at.value), call)
         if not between:
             one = maybe_none(known, call)
@@ -78,8 +78,8 @@ def _quantile(*, middle: bool, between: bool) -> Maker:
         domain = Domain(type=REAL, interval=known.interval, nullable=True)
         quantile = ask("quantile_cont", (reals, fraction), REAL, domain, distinct=call.distinct)
         if call.type == REAL:
-            return Made(expr=functions.make("canonical", (quantile,), at=None))  # between -∞ and ∞ lies no number
-        return Made(expr=functions.make("try_cast", (quantile,), at=None, to=call.type), interval=known.interval)
+            return Made(expr=functions.call("canonical", quantile))  # between -∞ and ∞ lies no number
+        return Made(expr=functions.call("try_cast", quantile, to=call.type), interval=known.interval)
 
     return maker
 
@@ -95,7 +95,7 @@ def _mode(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     """The most frequent value; of several, the one that comes first in the call's order, else the smallest."""
     known = domain_of(call.args[0], domains)
     if call.distinct or known.type.kind is Kind.INTERVAL:
-        raise refused(call, "Of distinct values each is as frequent as any.", "Write MODE(x), or MIN(x).")
+        raise refused(call, "All distinct values are equally frequent.", "Write MODE(x), or MIN(x).")
     if not columns_of(call.args[0]):  # engines take a constant in an ordered aggregate for a fraction
         return _one_of("min")(call, domains, ask)
     order = (*call.given, SortKey(call.args[0]))
@@ -118,9 +118,9 @@ def _of_extreme(*, descending: bool) -> Maker:
     def maker(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
         value, by = call.args
         known = domain_of(value, domains)
-        absent = functions.make("is_null", (value,), at=None)
+        absent = functions.call("is_null", value)
         keys = (SortKey(absent), SortKey(by, descending=descending), *call.order)
-        there = functions.make("case", (functions.make("is_not_null", (by,), at=None), value), at=None)
+        there = functions.call("case", functions.call("is_not_null", by), value)
         nullable = known.nullable or domain_of(by, domains).nullable
         domain = maybe_none(known.but(nullable=nullable), call)
         return Made(expr=ask("first", (there,), known.type, domain, order=keys))
@@ -159,5 +159,3 @@ MAKERS: Mapping[str, Maker] = {
     "quantile_cont": _quantile(middle=False, between=True),
     "quantile_disc": _quantile(middle=False, between=False),
 }
-
-__all__ = ["MAKERS", "Made", "UnitCall", "domain_of", "make_call"]

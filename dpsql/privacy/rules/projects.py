@@ -15,7 +15,7 @@ from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical
 
 
-def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # noqa: A002 - the node's own word
+def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:
     """Lemma: projecting keeps the invariant. Proof: each output row is a deterministic, total function of one input row.
 
     The tracked unit rides along as a hidden column. Only a plain column reference carries unit-ness and uniqueness; any
@@ -27,19 +27,24 @@ def rule(node: Project, input: Tracked, context: TrackContext) -> Tracked:  # no
             node=dataclasses.replace(node, input=input.node),
             inputs=(input,),
             domains=domains,
-            origins=_origins(node.fields, node.exprs, input),
+            origins=origins(node.fields, node.exprs, input),
         )
     total = [functions.totalise(canonical(expr), input.ranges) for expr in node.exprs]
     fields, exprs = list(node.fields), [expr for expr, _ in total]
     domains = {f.id: functions.infer(expr, input.domains)[1] for f, expr in zip(node.fields, exprs, strict=True)}
     ranges = {f.id: range_ for f, (_, range_) in zip(node.fields, total, strict=True) if range_ is not None}
     private = carry(input.private, fields, exprs, domains, context)
-    origins = _origins(fields, exprs, input)
-    node = Project(input.node, tuple(fields), tuple(exprs))
-    return Tracked(node=node, inputs=(input,), domains=domains, ranges=ranges, private=private, origins=origins)
+    return Tracked(
+        node=Project(input.node, tuple(fields), tuple(exprs)),
+        inputs=(input,),
+        domains=domains,
+        ranges=ranges,
+        private=private,
+        origins=origins(fields, exprs, input),
+    )
 
 
-def _origins(fields: Sequence[Field], exprs: Sequence[Expr], input: Tracked) -> dict[int, Origin]:  # noqa: A002
+def origins(fields: Sequence[Field], exprs: Sequence[Expr], input: Tracked) -> dict[int, Origin]:
     """Columns that pass unchanged keep where they come from."""
     pairs = zip(fields, exprs, strict=True)
     return {f.id: input.origins[e.id] for f, e in pairs if isinstance(e, Column) and e.id in input.origins}

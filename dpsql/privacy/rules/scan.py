@@ -133,8 +133,8 @@ def _by_path(
     ids = {fold(c): f for f, c in zip(node.fields, node.columns, strict=True)}
     on: Expr | None = None
     for (mine, _), key in zip(path.on, keyed.node.fields[: len(path.on)], strict=True):
-        equal = functions.make("equal", (ids[fold(mine)].column(), key.column()), at=None)
-        on = equal if on is None else functions.make("and", (on, equal), at=None)
+        equal = functions.call("equal", ids[fold(mine)].column(), key.column())
+        on = equal if on is None else functions.call("and", on, equal)
     own_rows = Tracked(
         node=node, domains=domains, ranges=ranges, private=keyed.private
     )  # private by way of the join just below
@@ -190,6 +190,3 @@ def _drop_keys(join: Tracked, kept_fields: tuple[Field, ...], context: TrackCont
         ranges=join.ranges,
         private=private,
     )
-
-
-__all__ = ["ROW", "path_keys", "rule"]

@@ -1,8 +1,9 @@
-"""IN, NOT IN, EXISTS, NOT EXISTS, SEMI and ANTI JOIN."""
+"""IN, NOT IN, EXISTS, NOT EXISTS, ANY, ALL, SEMI and ANTI JOIN."""
 
 from __future__ import annotations
 
 from dpsql import functions
+from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import together
 from dpsql.errors import Refused
 from dpsql.functions.conjunctions import conjunction, conjuncts
@@ -23,10 +24,10 @@ def rule(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
     matches it."""
     if left.private is None and right.private is not None:
         raise Refused(
-            "rows of a public table are kept or dropped by what private rows say",
+            "private rows decide which rows of a public table are kept",
             code=126,
             at=place(node.on) or node.at,
-            why=f"Whether a row stays would tell whether somebody in {' and '.join(right.private.tables)} matches it.",
+            why=f"Whether a row stays would reveal whether somebody in {' and '.join(right.private.tables)} matches it.",
             fix="Join the tables and aggregate the private one, or release its keys first with GROUP BY.",
         )
     if right.private is None and node.anti:
@@ -40,7 +41,7 @@ def _one(node: SemiJoin, left: Tracked, right: Tracked, context: TrackContext) -
         return _joined(left, right, node.on, node)
     on = _total(node.on, left, right)
     if right.private is not None:
-        if not same_unit(node.on, left, right):
+        if not node.of_rows and not same_unit(node.on, left, right):
             if not along_path(node.on, left, right, context.catalog):
                 raise refuse_mixing(left, right, place(node.on) or node.at, context.catalog)
             if serves_as_path(on, left, right, context.catalog) and right.bare is not None:
@@ -54,12 +55,14 @@ def _total(on: Expr, left: Tracked, right: Tracked) -> Expr:
 
 
 def _joined(left: Tracked, right: Tracked, on: Expr, node: SemiJoin) -> Tracked:
-    domains = left.domains
-    if left.private is not None and not node.anti:
+    domains = dict(left.domains)
+    if node.mark is not None:
+        domains[node.mark.id] = Domain(type=node.mark.type, nullable=False)
+    elif left.private is not None and not node.anti:
         kept = narrowed(node.on, {**left.domains, **right.domains})
         domains = {i: d for i, d in kept.items() if i in left.domains}
     return Tracked(
-        node=SemiJoin(left.node, right.node, on, node.anti, node.at),
+        node=SemiJoin(left.node, right.node, on, node.anti, node.at, node.mark, node.of_rows),
         inputs=(left, right),
         domains=domains,
         ranges=left.ranges,
@@ -87,10 +90,10 @@ def _unless(node: SemiJoin, left: Tracked, right: Tracked) -> Tracked:
         return _against(left, right, parts, node)
     kept = left
     if functions.infer(y, both)[1].nullable:
-        unknown = filters.rule(Filter(right.node, functions.make("is_null", (y,), at=None)), right)
+        unknown = filters.rule(Filter(right.node, functions.call("is_null", y)), right)
         kept = _against(kept, unknown if rest else _any_row(unknown), rest, node)
     if functions.infer(x, both)[1].nullable:
-        absent = functions.make("is_null", (x,), at=None)
+        absent = functions.call("is_null", x)
         kept = _against(kept, right if rest else _any_row(right), [absent, *rest], node)
     return _against(kept, right, [equal, *rest], node)
 
@@ -113,8 +116,7 @@ def _compared(part: Expr) -> Call | None:
 
 def _any_row(rows: Tracked) -> Tracked:
     """One row if there is any: enough where only that decides."""
-    node = Limit(rows.node, 1, 0)
-    return order.rule(node, rows)
+    return order.rule(Limit(rows.node, 1, 0), rows)
 
 
 def _is_of(expr: Expr, side: Tracked) -> bool:

@@ -11,6 +11,7 @@ from dpsql.domain.facts import Domain
 from dpsql.domain.ranges import Range, hull
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
+from dpsql.functions.sets import union
 from dpsql.ir.expr import Column, Expr
 from dpsql.ir.nodes import Field, Project, SetOp
 from dpsql.plan.tracked import Private, Tracked
@@ -34,7 +35,7 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
             f"{node.kind.upper()} mixes private rows with public ones",
             code=127,
             at=node.at,
-            why="A public row has no unit to protect, so it cannot be counted among people's rows.",
+            why="A public row has no unit, so it cannot count among people's rows.",
             fix="Aggregate the private side first, then combine the results.",
         )
     if node.kind != "union" or not node.all:
@@ -42,7 +43,7 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
             f"{node.kind.upper()} compares rows of different people",
             code=127,
             at=node.at,
-            why="Only UNION ALL keeps each person's rows apart from everybody else's.",
+            why="Only UNION ALL keeps the rows of different people apart.",
             fix="Use UNION ALL, or aggregate both sides first.",
         )
     return _union_all(node, left, right, domains, context)
@@ -50,12 +51,11 @@ def rule(node: SetOp, left: Tracked, right: Tracked, context: TrackContext) -> T
 
 def _both(one: Domain, other: Domain) -> Domain:
     """What is expected of both sides."""
-    keys = None if one.keys is None or other.keys is None else tuple(dict.fromkeys((*one.keys, *other.keys)))
     return Domain(
         type=one.type,
         interval=iv.hull(one.interval, other.interval),
         nullable=one.nullable or other.nullable,
-        keys=keys,
+        keys=union((one.keys, other.keys)),
         integral=one.integral and other.integral,
         because=one.because,
     )
@@ -120,4 +120,4 @@ def _with_unit(side: Tracked, as_: tuple[Field, ...], context: TrackContext) -> 
 
 
 def _typed(column: Column, type_: Type) -> Expr:
-    return column if column.type == type_ else canonical(functions.make("cast", (column,), at=None, to=type_))
+    return column if column.type == type_ else canonical(functions.call("cast", column, to=type_))

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from dpsql import functions
 from dpsql.domain.facts import Domain
-from dpsql.domain.ranges import Range
 from dpsql.domain.types import Type
 from dpsql.errors import Refused
 from dpsql.ir.expr import AggregateCall, Column, Expr, SortKey, columns_of, place
 from dpsql.ir.nodes import Aggregate, Field, Project
-from dpsql.plan.tracked import Private, Tracked
+from dpsql.plan.tracked import Origin, Private, Tracked
 from dpsql.privacy.rules import projects
 from dpsql.privacy.rules.context import TrackContext
 from dpsql.privacy.rules.exact import canonical, refuse_interval
-from dpsql.privacy.rules.per_unit import Made, UnitCall, make_call
+from dpsql.privacy.rules.per_unit import make_call
+from dpsql.privacy.rules.primitives import Primitives, with_intervals
+from dpsql.privacy.rules.unit_calls import Made, UnitCall
 
 
-def rule(
-    node: Aggregate,
-    input: Tracked,  # noqa: A002 - the node's own word
-    unit_keys: list[int],
-    context: TrackContext,
-) -> Tracked:
+def rule(node: Aggregate, input: Tracked, unit_keys: list[int], context: TrackContext) -> Tracked:
     """Lemma: the output is private with the same unit; with it, the other keys tell its rows apart (of a plain GROUP BY;
     several grouping sets may agree in a row).
 
@@ -35,13 +32,7 @@ def rule(
         return summary
     keys = tuple(f.column() for f in summary.node.fields[: len(node.key_fields)])
     top = Project(summary.node, (*node.key_fields, *node.call_fields), (*keys, *(one.expr for one in made)))
-    tracked = projects.rule(top, summary, context)
-    bounds = {
-        f.id: tracked.domains[f.id].but(interval=one.interval)
-        for f, one in zip(node.call_fields, made, strict=True)
-        if one.interval is not None
-    }
-    return dataclasses.replace(tracked, domains={**tracked.domains, **bounds})
+    return with_intervals(projects.rule(top, summary, context), node.call_fields, made)
 
 
 def _unit_key(node: Aggregate, unit_keys: list[int]) -> int:
@@ -58,65 +49,51 @@ def _unit_key(node: Aggregate, unit_keys: list[int]) -> int:
     )
 
 
-def _grouped(
-    node: Aggregate,
-    input: Tracked,  # noqa: A002 - the node's own word
-    unit_key: int,
-    context: TrackContext,
-) -> tuple[Tracked, list[Made]]:
+def _grouped(node: Aggregate, input: Tracked, unit_key: int, context: TrackContext) -> tuple[Tracked, list[Made]]:
     """The Aggregate of primitives, under the node's own keys where nothing stands above it; and how each call is made."""
     assert input.private is not None
     for key in node.keys:
         refuse_interval(key, "grouped by", None)
     keys = [functions.totalise(canonical(key), input.ranges) for key in node.keys]
-    key_fields = (
-        node.key_fields if not node.calls else tuple(context.ids.field(f.name, f.type) for f in node.key_fields)
-    )
-    domains: dict[int, Domain] = {
-        f.id: functions.infer(key, input.domains)[1] for f, (key, _) in zip(key_fields, keys, strict=True)
-    }
-    ranges = {f.id: range_ for f, (_, range_) in zip(key_fields, keys, strict=True) if range_ is not None}
-    if node.sets is not None:
-        domains = {f.id: domains[f.id] if i == unit_key else domains[f.id].or_null() for i, f in enumerate(key_fields)}
-    primitives: dict[AggregateCall, Field] = {}
-    made = [_made(call, input, primitives, domains, ranges, context) for call in node.calls]
-    private = Private(
-        unit=key_fields[unit_key].column(),
-        same=frozenset({key_fields[unit_key].id}),
-        limits=dataclasses.replace(input.private.limits, by_keys=(), max_sum={}),
-        tables=input.private.tables,
-        unique=frozenset(f.id for i, f in enumerate(key_fields) if i != unit_key) if node.sets is None else None,
-    )
+    fields = node.key_fields
+    if node.calls:
+        fields = tuple(context.ids.field(f.name, f.type) for f in fields)
+    domains = {f.id: functions.infer(key, input.domains)[1] for f, (key, _) in zip(fields, keys, strict=True)}
+    ranges = {f.id: range_ for f, (_, range_) in zip(fields, keys, strict=True) if range_ is not None}
+    origins: dict[int, Origin] = {}
+    if node.sets is None:
+        origins = projects.origins(fields, [key for key, _ in keys], input)
+    else:
+        domains = {f.id: domains[f.id] if i == unit_key else domains[f.id].or_null() for i, f in enumerate(fields)}
+    primitives: Primitives[AggregateCall] = Primitives(input, context.ids, domains, ranges)
+    made = [_made(call, primitives) for call in node.calls]
+    called = primitives.fields
     grouped = Aggregate(
-        input.node,
-        key_fields,
-        tuple(expr for expr, _ in keys),
-        tuple(primitives.values()),
-        tuple(primitives),
-        node.sets,
+        input.node, fields, tuple(expr for expr, _ in keys), tuple(called.values()), tuple(called), node.sets
     )
-    origins = {
-        f.id: input.origins[key.id]
-        for f, (key, _) in zip(key_fields, keys, strict=True)
-        if node.sets is None and isinstance(key, Column) and key.id in input.origins
-    }
+    private = _summarised(input.private, fields, unit_key, alone=node.sets is None)
     tracked = Tracked(node=grouped, inputs=(input,), domains=domains, ranges=ranges, private=private, origins=origins)
     return tracked, made
 
 
-def _made(
-    call: AggregateCall,
-    input: Tracked,  # noqa: A002 - the node's own word
-    primitives: dict[AggregateCall, Field],
-    domains: dict[int, Domain],
-    ranges: dict[int, Range],
-    context: TrackContext,
-) -> Made:
+def _summarised(private: Private, fields: Sequence[Field], unit_key: int, *, alone: bool) -> Private:
+    """alone: a plain GROUP BY, of one grouping set."""
+    unit = fields[unit_key]
+    return Private(
+        unit=unit.column(),
+        same=frozenset({unit.id}),
+        limits=dataclasses.replace(private.limits, by_keys=(), max_sum={}),
+        tables=private.tables,
+        unique=frozenset(f.id for f in fields if f != unit) if alone else None,
+    )
+
+
+def _made(call: AggregateCall, primitives: Primitives[AggregateCall]) -> Made:
+    input = primitives.input
     where = None if call.where is None else functions.totalise(call.where, input.ranges)[0]
 
     def total(expr: Expr) -> Expr:
-        refuse_interval(expr, "aggregated or sorted by", call.at)
-        return functions.totalise(canonical(expr), input.ranges)[0]
+        return primitives.exact(expr, "aggregated or sorted by", call.at)
 
     def ask(
         function: str,
@@ -130,29 +107,20 @@ def _made(
         keys = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in order)
         telling = tuple(key for key in keys if columns_of(key.expr))  # engines refuse to sort by constants
         one = AggregateCall(function, tuple(map(total, args)), type_, distinct, where, telling)
-        if one not in primitives:
-            primitives[one] = context.ids.field("", type_)
-            domains[primitives[one].id] = domain
-            range_ = functions.call_range(one, input.ranges)
-            if range_ is not None:
-                ranges[primitives[one].id] = range_
-        return primitives[one].column()
+        return primitives.column(one, domain)
 
     every = tuple(SortKey(f.column()) for f in input.node.fields)  # of an interval among them `ask` hears in time
     ordered = tuple(dataclasses.replace(key, expr=total(key.expr)) for key in call.order)
-    return make_call(
-        UnitCall(
-            function=call.function,
-            args=tuple(map(total, call.args)),
-            type=call.type,
-            distinct=call.distinct,
-            some=True,
-            filtered=call.where is not None,
-            order=(*ordered, *every),
-            given=ordered,
-            ranges=input.ranges,
-            at=call.at,
-        ),
-        input.domains,
-        ask,
+    described = UnitCall(
+        function=call.function,
+        args=tuple(map(total, call.args)),
+        type=call.type,
+        distinct=call.distinct,
+        some=True,
+        filtered=call.where is not None,
+        order=(*ordered, *every),
+        given=ordered,
+        ranges=input.ranges,
+        at=call.at,
     )
+    return make_call(described, input.domains, ask)

@@ -67,7 +67,8 @@ def refused(call: UnitCall, why: str = "", fix: str = "") -> Refused:
         f"{call.function.upper()} of one person's rows is not answered",
         code=129,
         at=call.at,
-        why=why or "Inside, an aggregate must depend on nothing but the set of the person's rows, and never fail.",
+        why=why
+        or "Inside the subquery, an aggregate must depend only on the person's rows as a set, and must never fail.",
         fix=fix or "`dpsql help sql` lists what is possible here.",
     )
 
@@ -83,7 +84,7 @@ def maybe_none(known: Domain, call: UnitCall) -> Domain:
 
 
 def real(expr: Expr) -> Expr:
-    return functions.make("cast", (expr,), at=None, to=REAL)
+    return functions.call("cast", expr, to=REAL)
 
 
 def constant(value: Fraction) -> Literal:

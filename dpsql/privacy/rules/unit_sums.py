@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql import functions
-from dpsql.domain.facts import Domain
+from dpsql.domain.facts import Domain, known
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, HUGEINT, NULL, REAL, Kind, Type, decimal, integer_range
 from dpsql.errors import Refused
+from dpsql.functions.numbers import LARGEST_REAL
 from dpsql.ir.expr import Column, Expr, Literal, place
 from dpsql.plan.clamps import clamp_that_keeps
 from dpsql.privacy.rules.unit_calls import Ask, Made, Maker, UnitCall, constant, domain_of, real, refused
 from dpsql.privacy.sensitivity import ValueGrid, representable, value_grid
 
-LARGEST_REAL = Fraction(1.7976931348623157e308)
 SQUARE_BITS = 43  # squares of 43 bits, 2^40 of them, fit a HUGEINT
 SUMMED_DIGITS = 28  # 2^32 decimals of 28 digits fit 38
 
@@ -27,7 +27,7 @@ def count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     surely = call.some and not call.filtered and all(not domain_of(arg, domains).nullable for arg in call.args)
     most: Fraction | None = None
     if call.distinct and call.args:  # declared keys are expected, not enforced: nothing rests on there being no others
-        keys = domain_of(call.args[0], domains).keys
+        keys = known(domain_of(call.args[0], domains).keys)
         most = None if keys is None else Fraction(len([key for key in keys if key is not None]))
     interval = Interval(Fraction(1 if surely else 0), most)
     return Made(
@@ -43,18 +43,16 @@ def count(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
 
 def count_if(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     """NULL where the condition is known of no row, as in DuckDB, whose COUNT_IF is a sum."""
-    hit = functions.make("case", (call.args[0], Literal(1, BIGINT)), at=None)
+    hit = functions.call("case", call.args[0], Literal(1, BIGINT))
     most = Fraction(1) if call.distinct else None
     none = Domain(type=BIGINT, interval=Interval(Fraction(0), most), nullable=False)
     hits = ask("count", (hit,), BIGINT, none, distinct=call.distinct)
     if call.some and not call.filtered and not domain_of(call.args[0], domains).nullable:
         return Made(expr=hits)
-    known = functions.make(
-        "greater",
-        (ask("count", call.args, BIGINT, none.but(interval=Interval(Fraction(0), None))), Literal(0, BIGINT)),
-        at=None,
+    known = functions.call(
+        "greater", ask("count", call.args, BIGINT, none.but(interval=Interval(Fraction(0), None))), Literal(0, BIGINT)
     )
-    return Made(expr=functions.make("case", (known, hits, Literal(None, NULL)), at=None))
+    return Made(expr=functions.call("case", known, hits, Literal(None, NULL)))
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------
@@ -63,8 +61,8 @@ def count_if(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
 def total(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     total, step = _exactly(call, domains, ask)
     if call.args[0].type.kind is Kind.REAL:
-        return Made(expr=functions.make("multiply", (real(total), constant(step)), at=None))
-    return Made(expr=total if total.type == call.type else functions.make("try_cast", (total,), at=None, to=call.type))
+        return Made(expr=functions.call("multiply", real(total), constant(step)))
+    return Made(expr=total if total.type == call.type else functions.call("try_cast", total, to=call.type))
 
 
 def _exactly(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> tuple[Column, Fraction]:
@@ -79,7 +77,7 @@ def _exactly(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> tuple[C
             if arg.type.precision > SUMMED_DIGITS:
                 if scale >= SUMMED_DIGITS:
                     raise refused(call, "Its values have too many digits to be added exactly.", "CAST it.")
-                short = functions.make("try_cast", (arg,), at=None, to=decimal(SUMMED_DIGITS, scale))
+                short = functions.call("try_cast", arg, to=decimal(SUMMED_DIGITS, scale))
             return _ask_sum(short, decimal(38, scale), known.interval, known, call, ask), Fraction(1)
         case Kind.REAL:
             grid = _grid(call, known)
@@ -104,7 +102,7 @@ def _as_bigint(arg: Expr, known: Domain) -> Expr:
         return arg
     low, high = integer_range(BIGINT)
     fits = known.interval.is_finite and low <= known.interval.ends()[0] and known.interval.ends()[1] <= high
-    return functions.make("cast" if fits or arg.type.bits <= 64 else "try_cast", (arg,), at=None, to=BIGINT)
+    return functions.call("cast" if fits or arg.type.bits <= 64 else "try_cast", arg, to=BIGINT)
 
 
 def _grid(call: UnitCall, known: Domain) -> ValueGrid:
@@ -129,46 +127,43 @@ def _on_grid(call: UnitCall, grid: ValueGrid) -> Expr:
     """The number's integer on the grid, from its low end to its high one; NULL and NaN are NULL."""
     (arg,) = call.args
     number = arg if arg.type == REAL else real(arg)
-    scaled = functions.make("multiply", (number, constant(1 / grid.step)), at=None)
+    scaled = functions.call("multiply", number, constant(1 / grid.step))
     match arg.type.kind:
         case Kind.INTEGER:
             _, range_ = functions.totalise(arg, call.ranges)
-            units = functions.make("cast", (arg,), at=None, to=BIGINT)
+            units = functions.call("cast", arg, to=BIGINT)
             if range_ is not None and range_.within(Range(grid.low, grid.high)):
                 return units
             return _if_there(arg, _clamped(units, grid))
         case Kind.DECIMAL:
-            return _if_there(arg, _clamped(functions.make("try_cast", (scaled,), at=None, to=BIGINT), grid))
-    return functions.make(
+            return _if_there(arg, _clamped(functions.call("try_cast", scaled, to=BIGINT), grid))
+    return functions.call(
         "case",
-        (
-            functions.make("less_equal", (arg, constant(grid.low * grid.step)), at=None),
-            Literal(grid.low, BIGINT),
-            functions.make("less", (arg, constant(grid.high * grid.step)), at=None),
-            _clamped(functions.make("try_cast", (scaled,), at=None, to=BIGINT), grid),
-            functions.make("less_equal", (arg, constant(LARGEST_REAL)), at=None),
-            Literal(grid.high, BIGINT),
-        ),
-        at=None,
+        functions.call("less_equal", arg, constant(grid.low * grid.step)),
+        Literal(grid.low, BIGINT),
+        functions.call("less", arg, constant(grid.high * grid.step)),
+        _clamped(functions.call("try_cast", scaled, to=BIGINT), grid),
+        functions.call("less_equal", arg, constant(LARGEST_REAL)),
+        Literal(grid.high, BIGINT),
     )
 
 
 def _clamped(units: Expr, grid: ValueGrid) -> Expr:
     """By integers, so that its range is known by its form; of NULL it makes an end."""
-    above = functions.make("greatest", (units, Literal(grid.low, BIGINT)), at=None)
-    return functions.make("least", (above, Literal(grid.high, BIGINT)), at=None)
+    above = functions.call("greatest", units, Literal(grid.low, BIGINT))
+    return functions.call("least", above, Literal(grid.high, BIGINT))
 
 
 def _if_there(arg: Expr, value: Expr) -> Expr:
-    return functions.make("case", (functions.make("is_not_null", (arg,), at=None), value), at=None)
+    return functions.call("case", functions.call("is_not_null", arg), value)
 
 
 def average(call: UnitCall, domains: Mapping[int, Domain], ask: Ask) -> Made:
     total, step = _exactly(call, domains, ask)
     count = _entering(call, domains, ask)
-    mean = functions.make("divide", (real(total), real(_not_zero(count))), at=None)
+    mean = functions.call("divide", real(total), real(_not_zero(count)))
     if step != 1:
-        mean = functions.make("multiply", (mean, constant(step)), at=None)
+        mean = functions.call("multiply", mean, constant(step))
     return Made(expr=mean, interval=domain_of(call.args[0], domains).interval)
 
 
@@ -194,25 +189,21 @@ def spread(*, sample: bool, root: bool) -> Maker:
         nullable = Domain(type=HUGEINT, nullable=True)
         centred = _centred(call, grid)
         first = ask("sum", (centred,), HUGEINT, nullable, distinct=call.distinct)
-        wide = functions.make("cast", (centred,), at=None, to=HUGEINT)
-        squares = functions.make("multiply", (wide, wide), at=None)
+        wide = functions.call("cast", centred, to=HUGEINT)
+        squares = functions.call("multiply", wide, wide)
         second = ask("sum", (squares,), HUGEINT, nullable, distinct=call.distinct)
         count = real(_entering_grid(centred, call, ask))
         sum_, square = real(first), real(second)
-        mean_square = functions.make("divide", (functions.make("multiply", (sum_, sum_), at=None), count), at=None)
-        spread = functions.make(
-            "greatest", (functions.make("subtract", (square, mean_square), at=None), constant(Fraction(0))), at=None
-        )
-        divisor = functions.make("subtract", (count, constant(Fraction(1))), at=None) if sample else count
-        variance = functions.make(
-            "multiply", (functions.make("divide", (spread, divisor), at=None), constant((grid.step / 2) ** 2)), at=None
-        )
-        value = functions.make("sqrt", (variance,), at=None) if root else variance
-        enough = functions.make("greater", (count, constant(Fraction(1 if sample else 0))), at=None)
+        mean_square = functions.call("divide", functions.call("multiply", sum_, sum_), count)
+        spread = functions.call("greatest", functions.call("subtract", square, mean_square), constant(Fraction(0)))
+        divisor = functions.call("subtract", count, constant(Fraction(1))) if sample else count
+        variance = functions.call("multiply", functions.call("divide", spread, divisor), constant((grid.step / 2) ** 2))
+        value = functions.call("sqrt", variance) if root else variance
+        enough = functions.call("greater", count, constant(Fraction(1 if sample else 0)))
         far = width * grid.step
         limit = far * (Fraction(708, 1000) if sample else Fraction(1, 2))
         return Made(
-            expr=functions.make("case", (enough, value, Literal(None, NULL)), at=None),
+            expr=functions.call("case", enough, value, Literal(None, NULL)),
             interval=Interval(Fraction(0), limit if root else limit * limit),
         )
 
@@ -220,8 +211,8 @@ def spread(*, sample: bool, root: bool) -> Maker:
 
 
 def _centred(call: UnitCall, grid: ValueGrid) -> Expr:
-    doubled = functions.make("multiply", (_on_grid(call, grid), Literal(2, BIGINT)), at=None)
-    return functions.make("subtract", (doubled, Literal(grid.low + grid.high, BIGINT)), at=None)
+    doubled = functions.call("multiply", _on_grid(call, grid), Literal(2, BIGINT))
+    return functions.call("subtract", doubled, Literal(grid.low + grid.high, BIGINT))
 
 
 def _entering_grid(centred: Expr, call: UnitCall, ask: Ask) -> Column:
@@ -230,4 +221,4 @@ def _entering_grid(centred: Expr, call: UnitCall, ask: Ask) -> Column:
 
 
 def _not_zero(count: Column) -> Expr:
-    return functions.make("nullif", (count, Literal(0, BIGINT)), at=None)
+    return functions.call("nullif", count, Literal(0, BIGINT))

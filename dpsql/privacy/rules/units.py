@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dpsql import functions
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.facts import Domain
@@ -82,6 +84,8 @@ def _plain_pairs(on: Expr | None, left: Tracked) -> set[tuple[int, int]]:
 
 
 Equal = set[tuple[Origin, Origin]]  # (of the left side, of the right side)
+Column2 = tuple[str, str]
+Links = frozenset[tuple[Column2, Column2]]
 
 
 def _known(a: int, b: int, left: Tracked, right: Tracked) -> bool:
@@ -95,24 +99,18 @@ def _equal_origins(on: Expr | None, left: Tracked, right: Tracked) -> Equal:
 
 def _walks(equal: Equal, catalog: Catalog) -> bool:
     """Some scan on the right is found by its whole path from one scan on the left."""
-    scans = {(a.instance, b.instance, a.table, b.table) for a, b in equal}
-    for one, other, table, path_table in scans:
-        links = _steps(fold(path_table), catalog).get(fold(table))
-        here = {
-            ((fold(b.table), fold(b.column)), (fold(a.table), fold(a.column)))
-            for a, b in equal
-            if (a.instance, b.instance) == (one, other)
-        }
-        if links is not None and links <= here:
-            return True
-    return False
+    return _linked({(b, a) for a, b in equal}, lambda mine, through: _steps(mine, catalog).get(through))
 
 
 def _meets(equal: Equal, catalog: Catalog) -> bool:
     """The paths of two scans go to the same columns of one table, and their own columns are equal, pair by pair."""
-    scans = {(a.instance, b.instance, a.table, b.table) for a, b in equal}
-    for one, other, first, second in scans:
-        links = _meeting(_steps(fold(first), catalog), _steps(fold(second), catalog))
+    return _linked(equal, lambda one, other: _meeting(_steps(one, catalog), _steps(other, catalog)))
+
+
+def _linked(equal: Equal, links_of: Callable[[str, str], Links | None]) -> bool:
+    """Of some two scans all columns are equal that must be, by the names of their tables."""
+    for one, other, first, second in {(a.instance, b.instance, a.table, b.table) for a, b in equal}:
+        links = links_of(fold(first), fold(second))
         here = {
             ((fold(a.table), fold(a.column)), (fold(b.table), fold(b.column)))
             for a, b in equal
@@ -121,10 +119,6 @@ def _meets(equal: Equal, catalog: Catalog) -> bool:
         if links is not None and links <= here:
             return True
     return False
-
-
-Column2 = tuple[str, str]
-Links = frozenset[tuple[Column2, Column2]]
 
 
 def _steps(table: str, catalog: Catalog) -> dict[str, Links]:
@@ -154,8 +148,8 @@ def with_units_equal(on: Expr | None, left: Private, right: Private) -> Expr:
             ids = {arg.id for arg in part.args if isinstance(arg, Column)}
             if ids & left.same and ids & right.same and on is not None:
                 return on
-    equal = functions.make("equal", (left.unit, right.unit), at=None)
-    return equal if on is None else functions.make("and", (on, equal), at=None)
+    equal = functions.call("equal", left.unit, right.unit)
+    return equal if on is None else functions.call("and", on, equal)
 
 
 def refuse_mixing(left: Tracked, right: Tracked, at: Span | None, catalog: Catalog) -> Refused:

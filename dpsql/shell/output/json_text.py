@@ -25,4 +25,4 @@ def write_jsonl(page: Page, out: TextIO) -> None:
 
 
 JSON = Mode(name="json", doc="a list of objects", write=write_json, suffixes=(".json",))
-JSONL = Mode(name="jsonl", doc="one JSON object a line", write=write_jsonl, suffixes=(".jsonl", ".ndjson"))
+JSONL = Mode(name="jsonl", doc="one JSON object per line", write=write_jsonl, suffixes=(".jsonl", ".ndjson"))

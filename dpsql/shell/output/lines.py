@@ -15,4 +15,4 @@ def write(page: Page, out: TextIO) -> None:
             out.write(f"{shown(name).ljust(width)} = {shown(value)}\n")
 
 
-LINE = Mode(name="line", doc="one value a line", write=write, for_people=True)
+LINE = Mode(name="line", doc="one value per line", write=write, for_people=True)

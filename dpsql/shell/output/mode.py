@@ -17,7 +17,8 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One result. intervals: 95 % half-widths by column. width: the terminal's, None for a file or a pipe.
+    """One result. intervals: 95 % half-widths by column. width: the terminal's, None for a file or a pipe. headers: whether
+    the columns' names are written. released: the rows as they were released, where they are shown otherwise.
 
     stream: the same rows as Arrow, where there are any; text: a text of ours that only looks like a table (EXPLAIN).
     """
@@ -29,6 +30,13 @@ class Page:
     colour: bool = False
     stream: ArrowStream | None = None
     text: bool = False
+    headers: bool = True
+
+    released: Sequence[Row] | None = None
+
+    def halves(self, number: int) -> dict[str, float]:
+        """The 95 % half-widths of one row, by column."""
+        return self.intervals.of_row((self.rows if self.released is None else self.released)[number])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +56,12 @@ class Mode:
 
 NULL = "NULL"
 DIGITS = 6
+
+
+class NullText(str):
+    """What stands for NULL where another text than NULL was asked for."""
+
+    __slots__ = ()
 
 
 def shown(value: object) -> str:
@@ -85,5 +99,5 @@ def is_number(value: object) -> bool:
 
 def numeric(rows: Sequence[Row], column: int) -> bool:
     """Whether a column holds numbers only (NULLs aside, and at least one number)."""
-    values = [row[column] for row in rows if row[column] is not None]
+    values = [row[column] for row in rows if row[column] is not None and not isinstance(row[column], NullText)]
     return bool(values) and all(is_number(value) for value in values)

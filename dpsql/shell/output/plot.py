@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from dpsql.shell.output.mode import Mode, Page, is_number, numeric, shown
+from dpsql.shell.output.table import TABLE
 
 BAR_WIDTH, LABEL_WIDTH = 50, 30
 
 
 def write(page: Page, out: TextIO) -> None:
     columns = [i for i in range(len(page.names)) if numeric(page.rows, i) and not _is_label(page, i)]
-    if not columns:
-        out.write("nothing to plot: no column of the result is a measured number\n")
+    if not columns:  # \\d, SHOW TABLES: there is nothing to draw
+        TABLE.write(page, out)  # type: ignore[misc]  # a table is text
+        return
     labels = _labels(page, [i for i in range(len(page.names)) if i not in columns])
     for number, column in enumerate(columns):
         if number:
@@ -40,7 +42,7 @@ def _labels(page: Page, columns: Sequence[int]) -> list[str]:
 def _plot(page: Page, column: int, labels: Sequence[str], out: TextIO) -> None:
     name = page.names[column]
     values = [float(row[column]) if is_number(row[column]) else None for row in page.rows]
-    halves = [page.intervals.of_row(row).get(name, 0.0) for row in page.rows]
+    halves = [page.halves(number).get(name, 0.0) for number in range(len(page.rows))]
     present = [(v, half) for v, half in zip(values, halves, strict=True) if v is not None]
     low, high = min(0.0, *(v - half for v, half in present)), max(0.0, *(v + half for v, half in present))
     width = _bar_width(page.width)

@@ -4,7 +4,7 @@
     scope     which names mean which columns
     tables    FROM: tables, joins, derived tables, VALUES
     exprs     scalar expressions
-    calls     aggregates and window calls
+    aggregates, windows   calls of many rows
     subquery  EXISTS, IN and scalar subqueries
     select    one SELECT block, in SQL's order of evaluation
     query     WITH, set operations, ORDER BY and LIMIT around blocks

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.catalog.model import fold
 from dpsql.errors import Span, SqlError
 from dpsql.ir.expr import Expr
-from dpsql.ir.nodes import Node
+from dpsql.ir.nodes import Field, Node
 from dpsql.sql.bind.context import Context, Env
 from dpsql.sql.bind.scope import Scope, unknown_column
 
@@ -23,11 +23,14 @@ class ScalarJoin:
     on: Expr | None
     at: Span | None = None
     correlated: bool = False  # an aggregate with a row for each value of the outer columns that `on` names
+    of_rows: bool = False  # made of the rows that it is joined to
+    mark: Field | None = None  # no join: whether a row of `node` satisfies `on`
 
 
 @dataclass(slots=True)
 class Block:
-    """aliases: the SELECT list's names, found after columns (in ORDER BY: before them)."""
+    """aliases: the SELECT list's names, found after columns (in ORDER BY: before them; in HAVING, where `keys` are the keys
+    of GROUP BY: before columns that are no keys)."""
 
     context: Context
     env: Env
@@ -35,8 +38,16 @@ class Block:
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     windows: Mapping[str, exp.Window] = field(default_factory=dict)
     scalars: dict[int, ScalarJoin] = field(default_factory=dict)
+    bound: dict[str, Expr] = field(
+        default_factory=dict
+    )  # its subqueries, by their text: one that is there twice is one
     aliases_first: bool = False
     expanding: tuple[str, ...] = ()
+    keys: tuple[Expr, ...] | None = None
+    rows: Node | None = None  # of FROM
+
+    def expr(self, node: exp.Expr) -> Expr:
+        return self.context.expr(node, self)
 
     def column(self, name: str, qualifier: str | None, at: Span | None) -> Expr | exp.Expr:
         """What a name means: a column, or the expression behind an alias of the SELECT list."""
@@ -44,7 +55,7 @@ class Block:
         if alias is not None and self.aliases_first:
             return alias
         expr = self.scope.find(name, qualifier, at)
-        if expr is not None:
+        if expr is not None and (alias is None or self.keys is None or expr in self.keys):
             return expr
         if alias is not None:
             return alias

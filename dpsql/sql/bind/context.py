@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -18,6 +18,9 @@ from dpsql.sql.bind.scope import Scope
 from dpsql.sql.naming import Printed
 from dpsql.sql.statement import Statement
 from dpsql.sql.tokens import Hulls, span
+
+if TYPE_CHECKING:
+    from dpsql.sql.bind.block import Block
 
 UserTables = Mapping[str, tuple[tuple[str, Type], ...]]  # folded name → columns
 
@@ -62,8 +65,9 @@ class Context:
     user_tables: UserTables
     ids: Ids
     printed: Printed  # what names an item without an alias
-    query: BindQuery  # bind_query, handed down so that FROM and subqueries can call it
+    query: BindQuery  # bind_query, bind_view and bind_expr, handed down so that FROM and subqueries can call them
     view: Callable[[str, Context, Env], Node]
+    expr: Callable[[exp.Expr, Block], Expr]
     views: dict[str, Node] = field(default_factory=dict)  # each view is bound once
     hulls: Hulls = field(default_factory=dict)
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 
 from sqlglot import exp
 
 from dpsql import functions
 from dpsql.catalog.model import fold
-from dpsql.domain.types import ANY, BOOLEAN, NULL, TEXT
+from dpsql.domain.types import ANY, BOOLEAN, DATE, NULL, TEXT
 from dpsql.errors import Refused, SqlError
 from dpsql.ir.expr import Call, Expr, Literal
+from dpsql.sql.bind.aggregates import bind_aggregate, bind_grouping, read_aggregate
+from dpsql.sql.bind.asked import as_condition, read_test
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import bind_aggregate, bind_grouping, bind_window, read_aggregate
+from dpsql.sql.bind.made import UNSIGNED, joined_by, unsigned
 from dpsql.sql.bind.scalar import bind_scalar
+from dpsql.sql.bind.subquery import bind_test
+from dpsql.sql.bind.windows import bind_window
 from dpsql.sql.call_reading import read as read_call
 from dpsql.sql.type_reading import read_interval, read_type
 
@@ -22,9 +28,7 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
     """One expression in a block's scope. Aggregates and windows come back as calls; the block lifts them out."""
     context = block.context
     match node:
-        case exp.Paren():
-            return bind_expr(node.this, block)
-        case exp.Alias():
+        case exp.Paren() | exp.Alias():
             return bind_expr(node.this, block)
         case exp.Column():
             return _column(node, block)
@@ -39,27 +43,39 @@ def bind_expr(node: exp.Expr, block: Block) -> Expr:
         case exp.Placeholder():
             literal = functions.literal_of(context.statement.placeholder_value(node))
             return dataclasses.replace(literal, at=context.at(node))
+        case exp.CurrentDate():
+            return Literal((datetime.now(UTC).date() - date(1970, 1, 1)).days, DATE, context.at(node))
         case exp.Interval():
             return read_interval(node, context.at(node))
         case exp.Array():
             items = tuple(bind_expr(item, block) for item in node.expressions)
             return Call("list_value", items, ANY, context.at(node))
         case exp.Subquery() | exp.Select():
-            return bind_scalar(node, block)
-        case exp.Exists() | exp.Any() | exp.All():
-            raise _only_as_condition(node, block)
-        case exp.In() if node.args.get("query") is not None:
-            raise _only_as_condition(node, block)
+            return once(node, block, lambda: bind_scalar(node, block))
         case exp.Window():
-            return bind_window(node, block, bind_expr)
+            return bind_window(node, block)
         case exp.Grouping():
-            return bind_grouping(node, block, bind_expr)
+            return bind_grouping(node, block)
         case exp.Star():
             raise SqlError("* means several columns here", code=105, at=context.at(node), fix="Name one column.")
+    asked = read_test(node)
+    if asked is not None:
+        return once(node, block, lambda: bind_test(asked, node, block))
     aggregate = read_aggregate(node, context)
     if aggregate is not None:
-        return bind_aggregate(aggregate, node, block, bind_expr)
+        return bind_aggregate(aggregate, node, block)
     return _call(node, block)
+
+
+def once(node: exp.Expr, block: Block, bind: Callable[[], Expr]) -> Expr:
+    """A subquery that stands twice in a block is one, unless its text does not show parameters or options of calls."""
+    if block.context.statement.call_options or node.find(exp.Placeholder) is not None:
+        return bind()
+    place = "condition" if as_condition(node) else "value"
+    text = f"{place} {node.sql()}"
+    if text not in block.bound:
+        block.bound[text] = bind()
+    return dataclasses.replace(block.bound[text], at=block.context.at(node))
 
 
 def _call(node: exp.Expr, block: Block) -> Expr:
@@ -69,8 +85,15 @@ def _call(node: exp.Expr, block: Block) -> Expr:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
         raise functions.unknown(name, at)
     name, arguments = read
-    to = read_type(node.args["to"], at) if name in ("cast", "try_cast") else None
-    return functions.make(name, tuple(bind_expr(argument, block) for argument in arguments), at=at, to=to)
+    args = tuple(bind_expr(argument, block) for argument in arguments)
+    if name == "concat_ws":
+        return joined_by(args, at)
+    if name not in ("cast", "try_cast"):
+        return functions.make(name, args, at=at)
+    target = node.args["to"]
+    if target.this in UNSIGNED:
+        return unsigned(name, args[0], target.this, at)
+    return functions.make(name, args, at=at, to=read_type(target, at))
 
 
 def _column(node: exp.Column, block: Block) -> Expr:
@@ -80,20 +103,14 @@ def _column(node: exp.Column, block: Block) -> Expr:
     bare = qualifier is None and block.scope.find(name, None, at) is None and fold(name) not in block.aliases
     if bare and any(fold(source.alias) == fold(name) for source in block.scope.sources):
         raise Refused(
-            f'"{name}" is a table, not a column', code=120, at=at, why="A whole row is no value.", fix="Name a column."
+            f'"{name}" is a table, not a column',
+            code=120,
+            at=at,
+            why="A whole row is not a value.",
+            fix="Name a column.",
         )
     column = block.column(name, qualifier, at)
     if isinstance(column, exp.Expr):
         inner = dataclasses.replace(block, expanding=(*block.expanding, fold(name)))
         return bind_expr(column, inner)
     return dataclasses.replace(column, at=at)
-
-
-def _only_as_condition(node: exp.Expr, block: Block) -> Refused:
-    return Refused(
-        "a subquery test is where dpsql cannot turn it into a join",
-        code=121,
-        at=block.context.at(node),
-        why="IN (SELECT …) and EXISTS are answered as joins, so they must be conditions of WHERE or HAVING joined by AND.",
-        fix="Move it to a condition of its own, or write a JOIN.",
-    )

@@ -61,22 +61,20 @@ def _spans(condition: Expr, leaves: list[Leaf]) -> bool:
 
 
 def _put_together(leaves: list[Leaf], ties: list[Expr]) -> Node:
-    waiting, open_ = list(leaves), list(ties)
+    waiting, open_ = list(leaves), [(tie, columns_of(tie)) for tie in ties]
     first = waiting.pop(0)
     whole, have = first.node, first.ids
     while waiting:
-        leaf = next((one for one in waiting if any(_ties(tie, one, have) for tie in open_)), waiting[0])
+        leaf = next((one for one in waiting if any(_ties(used, one, have) for _, used in open_)), waiting[0])
         waiting.remove(leaf)
         have |= leaf.ids
-        closed = [tie for tie in open_ if columns_of(tie) <= have]
-        open_ = [tie for tie in open_ if tie not in closed]
-        on = conjunction(closed)
+        on = conjunction([tie for tie, used in open_ if used <= have])
+        open_ = [(tie, used) for tie, used in open_ if not used <= have]
         whole = Join(whole, leaf.node, "cross" if on is None else "inner", on, leaf.at)
     return whole
 
 
-def _ties(tie: Expr, leaf: Leaf, have: frozenset[int]) -> bool:
-    used = columns_of(tie)
+def _ties(used: frozenset[int], leaf: Leaf, have: frozenset[int]) -> bool:
     return bool(used & leaf.ids) and bool(used & have) and used <= leaf.ids | have
 
 

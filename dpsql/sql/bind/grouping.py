@@ -11,7 +11,6 @@ from sqlglot import exp
 from dpsql.errors import SqlError
 from dpsql.ir.expr import AggregateCall, Expr, walk
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.sorting import ordinal
 
 MAX_SETS = 64
@@ -38,7 +37,7 @@ def read_grouping(select: exp.Select, items: list[Expr], block: Block) -> Groupi
         while isinstance(node, exp.Paren):
             node = node.this
         at = ordinal(node, len(items), "GROUP BY", block.context)
-        expr = items[at] if at is not None else bind_expr(node, block)
+        expr = items[at] if at is not None else block.expr(node)
         return keys_seen.setdefault(expr, len(keys_seen))
 
     plain: list[int] = []

@@ -38,7 +38,7 @@ def _implied(condition: Expr, leaf_ids: frozenset[int]) -> Iterator[Expr]:
     first, *others = dict.fromkeys(known)
     whole = first
     for expr in others:
-        whole = functions.make("or", (whole, expr), at=None)
+        whole = functions.call("or", whole, expr)
     yield whole
 
 

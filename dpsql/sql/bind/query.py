@@ -10,20 +10,21 @@ from sqlglot import exp
 from dpsql import functions
 from dpsql.catalog.model import Catalog, fold
 from dpsql.domain.types import Kind, Type, common
-from dpsql.errors import Error, Refused, SqlError
-from dpsql.ir.expr import Expr, SortKey
+from dpsql.errors import Error, Refused, Span, SqlError
+from dpsql.ir.expr import Expr
 from dpsql.ir.ids import Ids
-from dpsql.ir.nodes import Field, Limit, Node, Project, SetOp, Sort
+from dpsql.ir.nodes import Field, Limit, Node, Project, PublicText, SetOp, Sort
 from dpsql.ir.scoping import free_columns
 from dpsql.sql.allow import allow
 from dpsql.sql.bind.context import AggregateSignature, Context, Cte, Env, UserTables
+from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.select import bind_select
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
-from dpsql.sql.bind.tables import bind_values
+from dpsql.sql.bind.values import bind_values
 from dpsql.sql.naming import Printed
 from dpsql.sql.parse import parse
-from dpsql.sql.statement import Statement
+from dpsql.sql.statement import Passed, Statement
 
 
 def bind(
@@ -36,20 +37,65 @@ def bind(
     printed: Printed,
 ) -> Node:
     """The IR of a statement's query. Its fields, in order, are the result's columns."""
+    if statement.passed is not None:
+        alone = [
+            dataclasses.replace(
+                statement, tree=part.tree, call_options=part.call_options, parameters=part.parameters, passed=None
+            )
+            for part in statement.passed.parts
+        ]
+        given = {"aggregates": aggregates, "user_tables": user_tables, "ids": ids, "printed": printed}
+        return _text(statement.passed, [bind(one, catalog, **given) for one in alone], ids)  # type: ignore[arg-type]  # the same
     if statement.tree is None:
         raise SqlError("there is no query here", code=100)
     _check_unit(statement, catalog)
-    context = Context(statement, catalog, aggregates, user_tables, ids, printed, bind_query, bind_view)
+    context = Context(statement, catalog, aggregates, user_tables, ids, printed, bind_query, bind_view, bind_expr)
     node = bind_query(statement.tree, context, Env(), None)
     if free_columns(node):
         raise Refused(
-            "a subquery uses a column of the query around it in a way dpsql cannot untangle",
+            "a subquery uses a column of the outer query in a way that dpsql cannot untangle",
             code=121,
             at=context.at(statement.tree),
-            why="Its value would have to be computed again for each row of a join.",
+            why="dpsql would have to compute its value again for each row of a join.",
             fix="Write it as a JOIN with a GROUP BY.",
         )
     return node
+
+
+def _text(passed: Passed, bound: list[Node], ids: Ids) -> PublicText:
+    parts = tuple(
+        node if part.columns is None else _under(part.columns, node, ids)
+        for part, node in zip(passed.parts, bound, strict=True)
+    )
+    for node in parts:
+        _check_names(node, passed.at)
+    return PublicText(
+        text=passed.text,
+        parts=parts,
+        names=tuple(part.name for part in passed.parts),
+        printed=tuple(part.printed for part in passed.parts),
+        tables=passed.tables,
+        users=passed.users,
+        views=passed.views,
+        parameters=passed.parameters,
+        at=passed.at,
+    )
+
+
+def _under(names: tuple[str, ...], node: Node, ids: Ids) -> Node:
+    fields = tuple(ids.field(name, f.type) for name, f in zip(names, node.fields, strict=True))
+    return Project(node, fields, tuple(f.column() for f in node.fields))
+
+
+def _check_names(part: Node, at: Span | None) -> None:
+    """The text reads the part's rows as a table."""
+    seen: set[str] = set()
+    for f in part.fields:
+        if fold(f.name) in seen:
+            raise SqlError(
+                f'two columns of a subquery are called "{f.name}"', code=104, at=at, fix="Rename one with AS."
+            )
+        seen.add(fold(f.name))
 
 
 def _check_unit(statement: Statement, catalog: Catalog) -> None:
@@ -63,7 +109,7 @@ def _check_unit(statement: Statement, catalog: Catalog) -> None:
             f"{option.value} is not the unit of this dataset",
             code=119,
             at=option.at,
-            why=f"Whom it protects ({catalog.unit}) is the owner's choice.",
+            why=f"The owner chooses whom it protects: {catalog.unit}.",
             fix=f"Leave the option out{f', or write {columns[0]}' if columns else ''}.",
         )
 
@@ -78,7 +124,7 @@ def bind_query(query: exp.Expr, context: Context, env: Env, parent: Scope | None
             return bind_values(query, context, env)
         case exp.Subquery() if query.args.get("joins"):
             raise SqlError(
-                "a query is joined to something in parentheses",
+                "a query in parentheses is joined to something",
                 code=100,
                 at=context.at(query.args["joins"][0]),
                 fix="Write SELECT * FROM (SELECT …) AS a CROSS JOIN b.",
@@ -170,7 +216,7 @@ def _cast_columns(node: Node, types: list[Type], context: Context) -> Node:
     for old, type_ in zip(node.fields, types, strict=True):
         column: Expr = old.column()
         if old.type != type_ and type_.kind is not Kind.ANY:
-            column = functions.make("cast", (column,), at=None, to=type_)
+            column = functions.call("cast", column, to=type_)
         fields.append(context.ids.field(old.name, column.type))
         exprs.append(column)
     return Project(node, tuple(fields), tuple(exprs))
@@ -196,11 +242,8 @@ def _output(item: exp.Expr, node: Node, context: Context) -> Expr:
         if hits:
             return hits[0].column()
     raise SqlError(
-        "behind a set operation, ORDER BY takes the name or the number of an output column",
+        "after a set operation, ORDER BY takes the name or the number of an output column",
         code=102,
         at=context.at(target),
         fix=f"The columns are: {', '.join(f.name for f in node.fields)}.",
     )
-
-
-__all__ = ["SortKey", "bind", "bind_query"]

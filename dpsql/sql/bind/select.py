@@ -11,21 +11,33 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
 from dpsql.catalog.model import fold
-from dpsql.errors import SqlError
-from dpsql.ir.expr import GROUPING, AggregateCall, Column, Expr, SortKey, WindowCall, children, place, rewrite, walk
+from dpsql.errors import Span, SqlError
+from dpsql.ir.expr import (
+    GROUPING,
+    AggregateCall,
+    Column,
+    Expr,
+    SortKey,
+    WindowCall,
+    children,
+    columns_of,
+    place,
+    rewrite,
+    walk,
+)
 from dpsql.ir.nodes import Aggregate, Field, Limit, Node, Project, Sort, Window
-from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import no_calls
+from dpsql.sql.bind.aggregates import no_calls
+from dpsql.sql.bind.block import Block, ScalarJoin
 from dpsql.sql.bind.context import Context, Env
-from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.grouping import Grouping, read_grouping
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
-from dpsql.sql.bind.subquery import Condition, Semi, apply, conditions, join_scalars
+from dpsql.sql.bind.subquery import Condition, Semi, apply, conditions, join_scalars, test_of, where_conditions
 from dpsql.sql.bind.tables import bind_from
 from dpsql.sql.naming import column_names
 
@@ -41,15 +53,16 @@ class Parts:
     order: list[SortKey]
 
     def exprs(self) -> list[Expr]:
-        tests = [c.on if isinstance(c, Semi) else c for c in (*self.having, *self.qualify)]
-        return [*self.items, *tests, *(key.expr for key in self.order)]
+        return [*self.items, *map(test_of, (*self.having, *self.qualify)), *(key.expr for key in self.order)]
 
     def rewrite(self, change: Callable[[Expr], Expr | None]) -> None:
         def on(expr: Expr) -> Expr:
             return rewrite(expr, change)
 
         def condition(test: Condition) -> Condition:
-            return dataclasses.replace(test, on=on(test.on)) if isinstance(test, Semi) else on(test)
+            if not isinstance(test, Semi):
+                return on(test)
+            return dataclasses.replace(test, on=_rewrite_outer(test.on, test.right, change))
 
         self.items = [on(item) for item in self.items]
         self.having = [condition(test) for test in self.having]
@@ -59,14 +72,11 @@ class Parts:
 
 def bind_select(select: exp.Select, context: Context, env: Env, parent: Scope | None) -> Node:
     node, scope = bind_from(select, context, env, parent)
-    block = Block(context, env, scope, _aliases(select), _windows(select))
-    where = select.args.get("where")
-    if where is not None:
-        predicates = conditions(where.this, block)
-        no_calls([c.on if isinstance(c, Semi) else c for c in predicates], "WHERE")
+    block = Block(context, env, scope, _aliases(select), _windows(select), rows=node)
+    predicates = where_conditions(select, block)
+    if predicates:
         node = apply(node, predicates, block)
-    parts = _parts(select, block)
-    grouping = read_grouping(select, parts.items, block)
+    parts, grouping = _parts(select, block)
     if grouping is not None or any(_has(expr, AggregateCall) for expr in parts.exprs()):
         node = _aggregate(node, grouping or Grouping((), None), parts, block)
     node = apply(node, parts.having, block)
@@ -84,7 +94,7 @@ def _windows(select: exp.Select) -> dict[str, exp.Window]:
     return {fold(window.this.name): window for window in select.args.get("windows") or ()}
 
 
-def _parts(select: exp.Select, block: Block) -> Parts:
+def _parts(select: exp.Select, block: Block) -> tuple[Parts, Grouping | None]:
     context = block.context
     names: list[str] = []
     items: list[Expr] = []
@@ -101,15 +111,18 @@ def _parts(select: exp.Select, block: Block) -> Parts:
             names.append(_name(item, name, block))
             # an alias is not in sight inside its own expression
             hidden = (fold(item.alias),) if isinstance(item, exp.Alias) else ()
-            items.append(bind_expr(item, dataclasses.replace(block, expanding=hidden)))
+            items.append(dataclasses.replace(block, expanding=hidden).expr(item))
     having, qualify = select.args.get("having"), select.args.get("qualify")
-    return Parts(
+    grouping = read_grouping(select, items, block)
+    grouped = dataclasses.replace(block, keys=() if grouping is None else grouping.keys)
+    parts = Parts(
         names,
         items,
-        [] if having is None else conditions(having.this, block),
+        [] if having is None else conditions(having.this, grouped),
         [] if qualify is None else conditions(qualify.this, block),
         _order(select, names, items, block),
     )
+    return parts, grouping
 
 
 def _name(item: exp.Expr, name: str, block: Block) -> str:
@@ -135,12 +148,8 @@ def _order(select: exp.Select, names: list[str], items: list[Expr], block: Block
         if position is None and isinstance(target, exp.Column) and not target.table:
             hits = [i for i, name in enumerate(names) if fold(name) == fold(target.name)]
             position = hits[0] if hits else None
-        expr = (
-            items[position]
-            if position is not None
-            else bind_expr(target, dataclasses.replace(block, aliases_first=True))
-        )
-        keys.append(sort_key(item, expr))
+        first = dataclasses.replace(block, aliases_first=True)
+        keys.append(sort_key(item, first.expr(target) if position is None else items[position]))
     return keys
 
 
@@ -151,7 +160,8 @@ def _has(expr: Expr, kind: type[AggregateCall] | type[WindowCall]) -> bool:
 def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> Node:
     context = block.context
     no_calls(grouping.keys, "GROUP BY")
-    calls = list(dict.fromkeys(p for e in parts.exprs() for p in walk(e) if isinstance(p, AggregateCall)))
+    every = [*parts.exprs(), *(s.on for s in _tied(parts, block).values() if s.on is not None)]
+    calls = list(dict.fromkeys(p for e in every for p in walk(e) if isinstance(p, AggregateCall)))
     for call in calls:
         _check_grouping(call, grouping)
     used = [*grouping.keys, *(part for call in calls for part in (*call.args, *((call.where,) if call.where else ())))]
@@ -164,8 +174,8 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
     by_key = dict(reversed(list(zip(grouping.keys, key_fields, strict=True))))
     by_call = dict(zip(calls, call_fields, strict=True))
 
-    def lift(expr: Expr) -> Expr | None:
-        if expr in by_key and not (isinstance(expr, Column) and expr.id in block.scalars):
+    def lift(expr: Expr, otherwise: Span | None = None) -> Expr | None:
+        if expr in by_key and not _is_one_row(expr, block):
             return dataclasses.replace(by_key[expr].column(), at=place(expr))
         if isinstance(expr, AggregateCall):
             return dataclasses.replace(by_call[expr].column(), at=expr.at)
@@ -173,32 +183,42 @@ def _aggregate(node: Node, grouping: Grouping, parts: Parts, block: Block) -> No
             raise SqlError(
                 f'column "{expr.name}" is neither in GROUP BY nor inside an aggregate',
                 code=113,
-                at=expr.at,
+                at=expr.at or otherwise,
                 fix=f"Add it to GROUP BY, or aggregate it: AVG({expr.name}).",
             )
         return None
 
     parts.rewrite(lift)
-    for id_, scalar in list(block.scalars.items()):
-        if scalar.on is not None and any(id_ in _ids(e) for e in parts.exprs()):
-            block.scalars[id_] = dataclasses.replace(scalar, on=_lift_outer(scalar.on, scalar.node, lift))
+    for id_, scalar in _tied(parts, block).items():
+        assert scalar.on is not None
+        on = _rewrite_outer(scalar.on, scalar.node, partial(lift, otherwise=scalar.at))
+        block.scalars[id_] = dataclasses.replace(scalar, on=on)
     return Aggregate(node, key_fields, grouping.keys, call_fields, tuple(calls), grouping.sets)
 
 
-def _ids(expr: Expr) -> set[int]:
-    return {part.id for part in walk(expr) if isinstance(part, Column)}
+def _is_one_row(expr: Expr, block: Block) -> bool:
+    """An uncorrelated scalar subquery: the same above GROUP BY as below it."""
+    scalar = block.scalars.get(expr.id) if isinstance(expr, Column) else None
+    return scalar is not None and scalar.on is None
 
 
-def _lift_outer(on: Expr, node: Node, lift: Callable[[Expr], Expr | None]) -> Expr:
-    """A correlated scalar's ON, used above GROUP BY: its outer columns become columns of the Aggregate."""
-    field_ids = {f.id for f in node.fields}
+def _tied(parts: Parts, block: Block) -> dict[int, ScalarJoin]:
+    """The subqueries above GROUP BY that have conditions, by their ids."""
+    tied: dict[int, ScalarJoin] = {}
+    waiting = parts.exprs()
+    while waiting:
+        for id_ in columns_of(waiting.pop()):
+            scalar = block.scalars.get(id_)
+            if scalar is not None and scalar.on is not None and id_ not in tied:
+                tied[id_] = scalar
+                waiting.append(scalar.on)
+    return tied
 
-    def change(expr: Expr) -> Expr | None:
-        if isinstance(expr, Column) and expr.id in field_ids:
-            return expr
-        return lift(expr)
 
-    return rewrite(on, change)
+def _rewrite_outer(on: Expr, inner: Node, change: Callable[[Expr], Expr | None]) -> Expr:
+    """The condition of a subquery: its own columns stay, those of the outer query are rewritten."""
+    inner_ids = {f.id for f in inner.fields}
+    return rewrite(on, lambda part: part if isinstance(part, Column) and part.id in inner_ids else change(part))
 
 
 def _check_grouping(call: AggregateCall, grouping: Grouping) -> None:
@@ -226,9 +246,9 @@ def _window(node: Node, parts: Parts, block: Block) -> Node:
                 fix="Compute the inner one in a subquery: SELECT …, f(x) OVER (…) FROM (SELECT …, g(y) OVER (…) AS x …).",
             )
     for test in parts.having:
-        expr = test.on if isinstance(test, Semi) else test
-        if _has(expr, WindowCall):
-            raise SqlError("HAVING cannot contain a window function", code=105, at=place(expr), fix="Use QUALIFY.")
+        if _has(test_of(test), WindowCall):
+            at = place(test_of(test))
+            raise SqlError("HAVING cannot contain a window function", code=105, at=at, fix="Use QUALIFY.")
     fields = tuple(context.ids.field(call.function, call.type) for call in calls)
     by_call = dict(zip(calls, fields, strict=True))
     node = join_scalars(node, list(calls), block)
@@ -278,6 +298,3 @@ def _output(select: exp.Select, node: Node, parts: Parts, context: Context) -> N
 def _renamed(expr: Expr, renamed: dict[int, Field]) -> Expr:
     assert isinstance(expr, Column)
     return dataclasses.replace(renamed[expr.id].column(), at=expr.at)
-
-
-__all__ = ["bind_select"]

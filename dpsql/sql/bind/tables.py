@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from sqlglot import exp
 
 from dpsql import functions
 from dpsql.catalog.model import TableSpec, fold
-from dpsql.domain.types import Type, common
 from dpsql.errors import Refused, Span, SqlError
-from dpsql.ir.expr import TRUE, Call, Column, Expr
-from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, SetOp, UserTable, walk
+from dpsql.functions.conjunctions import conjunction
+from dpsql.ir.expr import TRUE, Call, Column, Expr, columns_of
+from dpsql.ir.nodes import Field, Join, JoinKind, Node, OneRow, Project, Scan, SemiJoin, UserTable, walk
+from dpsql.sql.bind.aggregates import no_calls
 from dpsql.sql.bind.block import Block
-from dpsql.sql.bind.calls import no_calls
 from dpsql.sql.bind.context import Context, Cte, Env
-from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.scope import Scope, Source, unknown_column, unknown_table
-from dpsql.sql.bind.subquery import join_scalars, plain_condition
+from dpsql.sql.bind.subquery import Semi, apply, conditions, join_scalars, plain_condition, test_of
 from dpsql.sql.limits import RELATIONS_LIMIT
 
 VIEW_DEPTH = 16
@@ -40,21 +41,13 @@ def _item(item: exp.Expr, context: Context, env: Env) -> tuple[Node, Scope]:
             scope = Scope((source,))
         case exp.Subquery() if _is_joined(item.this):  # (a JOIN b ON …)
             node, scope = _item(item.this, context, env)
-            alias = item.args.get("alias")
-            if alias is not None and alias.this is not None:
-                node, source = _renamed(node, alias.this.name, _alias_columns(alias), item, context)
+            if _alias_name(item):
+                node, source = _renamed(node, _alias_name(item), item, context)
                 scope = Scope((source,))
-        case exp.Subquery():
-            alias = item.args.get("alias")
-            node = context.query(item.this, context, env, None)
-            name = alias.this.name if alias is not None and alias.this is not None else ""
-            node, source = _renamed(node, name, _alias_columns(alias), item, context)
-            scope = Scope((source,))
-        case exp.Values():
-            node = bind_values(item, context, env)
-            alias = item.args.get("alias")
-            name = alias.this.name if alias is not None and alias.this is not None else ""
-            node, source = _renamed(node, name, _alias_columns(alias), item, context)
+        case exp.Subquery() | exp.Values():
+            query = item.this if isinstance(item, exp.Subquery) else item
+            node = context.query(query, context, env, None)
+            node, source = _renamed(node, _alias_name(item), item, context)
             scope = Scope((source,))
         case _:
             raise Refused(
@@ -71,12 +64,19 @@ def _is_joined(inner: exp.Expr) -> bool:
     return isinstance(inner, exp.Table) or bool(named) or (isinstance(inner, exp.Subquery) and _is_joined(inner.this))
 
 
-def _alias_columns(alias: exp.Expr | None) -> tuple[str, ...]:
+def _alias_name(item: exp.Expr) -> str:
+    alias = item.args.get("alias")
+    return "" if alias is None or alias.this is None else str(alias.this.name)
+
+
+def _alias_columns(item: exp.Expr) -> tuple[str, ...]:
+    alias = item.args.get("alias")
     return () if alias is None else tuple(column.name for column in alias.args.get("columns") or ())
 
 
-def _renamed(node: Node, name: str, columns: tuple[str, ...], item: exp.Expr, context: Context) -> tuple[Node, Source]:
+def _renamed(node: Node, name: str, item: exp.Expr, context: Context) -> tuple[Node, Source]:
     """Fresh ids over a shared or derived relation, with the alias's column names."""
+    columns = _alias_columns(item)
     if len(columns) > len(node.fields):
         raise SqlError(
             f'"{name}" has {len(node.fields)} columns, but {len(columns)} names',
@@ -90,27 +90,26 @@ def _renamed(node: Node, name: str, columns: tuple[str, ...], item: exp.Expr, co
 
 
 def _table(table: exp.Table, context: Context, env: Env) -> tuple[Node, Source]:
-    name, alias = table.name, table.args.get("alias")
-    shown = alias.this.name if alias is not None and alias.this is not None else name
-    columns = _alias_columns(alias)
+    name = table.name
+    shown = _alias_name(table) or name
     qualifiers = [part.name for part in (table.args.get("catalog"), table.args.get("db")) if part is not None]
     if not qualifiers and fold(name) in env.ctes:
-        return _renamed(_cte(env.ctes[fold(name)], context), shown, columns, table, context)
+        return _renamed(_cte(env.ctes[fold(name)], context), shown, table, context)
     if not qualifiers:
         view = next((v for v in context.catalog.views if fold(v) == fold(name)), None)
         if view is not None:
-            return _renamed(_view(view, table, context, env), shown, columns, table, context)
+            return _renamed(_view(view, table, context, env), shown, table, context)
         if fold(name) in context.user_tables:
             fields = tuple(context.ids.field(n, t) for n, t in context.user_tables[fold(name)])
-            return _renamed(UserTable(fold(name), fields), shown, columns, table, context)
+            return _renamed(UserTable(fold(name), fields), shown, table, context)
     spec = context.catalog.table(".".join([*qualifiers, name]))
     if spec is None:
         known = [*env.ctes, *context.catalog.views, *(t.name for t in context.catalog.tables), *context.user_tables]
         raise unknown_table(".".join([*qualifiers, name]), known, context.at(table))
     scan = _scan(spec, context)
-    if columns:
-        return _renamed(scan, shown, columns, table, context)
-    qualified = () if alias is not None else (fold(".".join([*qualifiers, name])),)
+    if _alias_columns(table):
+        return _renamed(scan, shown, table, context)
+    qualified = () if table.args.get("alias") is not None else (fold(".".join([*qualifiers, name])),)
     return scan, Source(shown, scan.fields, qualified)
 
 
@@ -148,7 +147,7 @@ def _check_relations(node: Node, at: Span | None) -> None:
                 f"a subquery is more than {RELATIONS_LIMIT:,} relations once the names in it are written out",
                 code=138,
                 at=at,
-                why="A table or a WITH that is named several times counts as often.",
+                why="A table or a WITH counts every time it is named.",
                 fix="CREATE TABLE the smaller results first, and query those.",
             )
 
@@ -163,51 +162,6 @@ def _view(view: str, table: exp.Table, context: Context, env: Env) -> Node:
         _check_relations(node, context.at(table))
         context.views[fold(view)] = node
     return context.views[fold(view)]
-
-
-def bind_values(values: exp.Values, context: Context, env: Env) -> Node:
-    """The rows of VALUES in their order, each column with the type its cells have in common."""
-    block = Block(context, env, Scope(()))
-    rows = [[bind_expr(cell, block) for cell in row.expressions] for row in values.expressions]
-    width = len(rows[0])
-    if any(len(row) != width for row in rows):
-        raise SqlError("the rows of VALUES differ in length", code=105, at=context.at(values), fix="Make them equal.")
-    types: list[Type] = []
-    for position in range(width):
-        type_ = rows[0][position].type
-        for row in rows[1:]:
-            joint = common(type_, row[position].type)
-            if joint is None:
-                raise SqlError(
-                    f"column {position + 1} of VALUES mixes {type_} and {row[position].type}",
-                    code=105,
-                    at=context.at(values),
-                    fix="CAST one of them.",
-                )
-            type_ = joint
-        types.append(type_)
-    lines: list[Node] = []
-    for row in rows:
-        cells = tuple(
-            cell if cell.type == type_ else functions.make("cast", (cell,), at=None, to=type_)
-            for cell, type_ in zip(row, types, strict=True)
-        )
-        lines.append(Project(OneRow(), _numbered(types, context), cells))
-    return _stacked(lines, types, context)
-
-
-def _numbered(types: list[Type], context: Context) -> tuple[Field, ...]:
-    """DuckDB's names for the columns of VALUES."""
-    return tuple(context.ids.field(f"col{i}", t) for i, t in enumerate(types))
-
-
-def _stacked(lines: list[Node], types: list[Type], context: Context) -> Node:
-    """UNION ALL in order, as a balanced tree: its depth is the logarithm of the number of rows."""
-    if len(lines) == 1:
-        return lines[0]
-    half = len(lines) // 2
-    left, right = (_stacked(part, types, context) for part in (lines[:half], lines[half:]))
-    return SetOp("union", True, left, right, _numbered(types, context))
 
 
 def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) -> tuple[Node, Scope]:
@@ -231,6 +185,8 @@ def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) 
         on, joined = _using(using, side, scope, right_scope, joined, join, context)
     elif join.args.get("on") is not None:
         block = Block(context, env, joined)
+        if not side and kind in ("", "inner"):
+            return _filtered(join, Join(left, right, "cross", None, context.at(join.this)), block), joined
         on = plain_condition(join.args["on"], block)
         no_calls([on], "ON")
         if side == "right":  # a scalar subquery's value is joined to the rows that are all kept
@@ -247,6 +203,16 @@ def _join(join: exp.Join, left: Node, scope: Scope, context: Context, env: Env) 
     if join_kind not in ("inner", "cross") and on is None:
         raise SqlError("an outer join needs ON or USING", code=105, at=context.at(join), fix="Add ON a.x = b.x.")
     return Join(left, right, join_kind, on, context.at(join.this)), joined
+
+
+def _filtered(join: exp.Join, pairs: Join, block: Block) -> Node:
+    """An inner join: the conditions without subqueries are the join's, and the others are asked of its rows."""
+    every = conditions(join.args["on"], block)
+    no_calls(map(test_of, every), "ON")
+    plain = [one for one in every if not isinstance(one, Semi) and columns_of(one).isdisjoint(block.scalars)]
+    kind: JoinKind = "inner" if plain else "cross"
+    joined = dataclasses.replace(pairs, kind=kind, on=conjunction(plain))
+    return apply(joined, [one for one in every if one not in plain], block)
 
 
 def _distinct_aliases(join: exp.Join, left: Scope, right: Scope, context: Context) -> None:
@@ -272,12 +238,12 @@ def _using(
         if one is None or other is None:
             raise unknown_column(name, left if one is None else right, context.at(join))
         equal = functions.make("equal", (one, other), at=context.at(join))
-        on = equal if on is None else functions.make("and", (on, equal), at=None)
+        on = equal if on is None else functions.call("and", on, equal)
         match side:
             case "right":
                 merged[fold(name)] = other
             case "full":
-                merged[fold(name)] = functions.make("coalesce", (one, other), at=None)
+                merged[fold(name)] = functions.call("coalesce", one, other)
             case _:
                 merged[fold(name)] = one
         hidden |= {c.id for c in _columns(other)}

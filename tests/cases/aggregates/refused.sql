@@ -1,10 +1,4 @@
 -- # SELECT lists over the private table t, and a word of the way out
-SUM(DISTINCT x)
--- DPSQL-132 at 1:8: SUM(DISTINCT …) is not answered
--- instead: SUM(x)
-AVG(DISTINCT x)
--- DPSQL-132 at 1:8: AVG(DISTINCT …) is not answered
--- instead: AVG(x)
 VAR_POP(DISTINCT x)
 -- DPSQL-132 at 1:8: VAR_POP(DISTINCT …) is not answered
 -- instead: VAR_POP(x)
@@ -57,7 +51,7 @@ COUNT(x, contribution_bounds_per_group => (1, 9))
 -- DPSQL-119 at 1:8: COUNT needs bounds from 0 to at least 1
 -- instead: (0, 5)
 MIN(x, 3)
--- DPSQL-132 at 1:8: the several least values are not answered
+-- DPSQL-132 at 1:8: MIN and MAX of several values are not answered
 -- instead: QUANTILE_CONT
 MODE(s)
 -- DPSQL-132 at 1:13: the values of s are not public
@@ -87,31 +81,31 @@ MEDIAN(s)
 -- DPSQL-105 at 1:8: text has no quantiles: their candidates are numbers or dates
 -- instead: MEDIAN(x)
 QUANTILE_CONT(x, [])
--- DPSQL-105 at 1:8: a list of no fractions
+-- DPSQL-105 at 1:8: the list of fractions is empty
 -- instead: [0.25, 0.75]
 QUANTILE_DISC(x, [NULL])
--- DPSQL-105 at 1:8: a quantile's fraction is a constant
+-- DPSQL-105 at 1:8: a quantile's fraction must be a constant
 -- instead: 0.95
 QUANTILE_CONT(x, 1.5)
--- DPSQL-105 at 1:22: a quantile's fraction is a number from 0 to 1 with at most four decimals
+-- DPSQL-105 at 1:22: a quantile's fraction must be a number from 0 to 1 with at most four decimals
 -- instead: 0.95
 QUANTILE_CONT(x, 0.123456)
--- DPSQL-105 at 1:22: a quantile's fraction is a number from 0 to 1 with at most four decimals
+-- DPSQL-105 at 1:22: a quantile's fraction must be a number from 0 to 1 with at most four decimals
 -- instead: 0.95
 QUANTILE_CONT(x, i)
--- DPSQL-105 at 1:25: a quantile's fraction is a constant
+-- DPSQL-105 at 1:25: a quantile's fraction must be a constant
 -- instead: 0.95
 APPROX_TOP_K(i, 50)
 -- DPSQL-105 at 1:21: 50 of 8 public values cannot be chosen
 -- instead: Ask for
 CORR(x, s)
--- DPSQL-105 at 1:8: CORR needs numbers, this is text
+-- DPSQL-105 at 1:8: CORR needs numbers, not text
 -- instead: CORR(y, x)
 COUNT_IF(x)
 -- DPSQL-105 at 1:8: COUNT_IF takes one condition
 -- instead: COUNT_IF(x > 10)
 HISTOGRAM(x, [3, 2])
--- DPSQL-105 at 1:18: bins are 1 to 999 numbers, ascending
+-- DPSQL-105 at 1:18: bins must be 1 to 999 numbers in ascending order
 -- instead: [10, 20, 50]
 SUM(x, bounds => (0, 3))
 -- DPSQL-119 at 1:15: no function has an argument called bounds

@@ -55,6 +55,8 @@ SELECT ROUND(pay / 100) AS k, COUNT(*) FROM visits GROUP BY k
 -- keys: 12
 SELECT FLOOR(price / 10) AS k, COUNT(*) FROM visits GROUP BY k
 -- keys: 12
+SELECT FLOOR(price) AS k, COUNT(*) FROM visits GROUP BY k
+-- keys: 102
 SELECT CAST(pay / 100 AS INTEGER) AS k, COUNT(*) FROM visits GROUP BY k
 -- keys: 12
 SELECT age % 7 AS k, COUNT(*) FROM visits GROUP BY k

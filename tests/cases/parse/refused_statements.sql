@@ -45,7 +45,7 @@ MERGE INTO t USING u ON t.x = u.x
 PIVOT t ON x USING sum(y)
 PRAGMA database_list
 PREPARE q AS SELECT 1
-RESET threads
+RESET
 ROLLBACK
 SELECT 1; SELECT 2
 SELECT 1; COPY t TO 'out.csv'

@@ -11,23 +11,23 @@ SELECT duration FROM visits
 -- DPSQL-112  this query returns rows of people, not statistics
 --   SELECT duration FROM visits          (line 1, column 8)
 --          ^^^^^^^^
--- visits is private: only aggregates over all units can be answered.
--- Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.
+-- visits is private: dpsql answers only aggregates over all units.
+-- Aggregate it: SELECT COUNT(*) …, AVG(x) … GROUP BY …, and do not group the outermost query by the unit.
 
 -- # the unit as a key
 SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id
 -- DPSQL-112  this query returns rows of people, not statistics
 --   SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id          (line 1, column 8)
 --          ^^^^^^^^^^
--- visits is private: only aggregates over all units can be answered.
--- Aggregate: SELECT COUNT(*) …, AVG(x) … GROUP BY …, without the unit among the keys at the top.
+-- visits is private: dpsql answers only aggregates over all units.
+-- Aggregate it: SELECT COUNT(*) …, AVG(x) … GROUP BY …, and do not group the outermost query by the unit.
 
 -- # a real key
 SELECT duration, COUNT(*) FROM visits GROUP BY duration
 -- DPSQL-117  duration cannot be a group key: it is real
 --   SELECT duration, COUNT(*) FROM visits GROUP BY duration          (line 1, column 48)
 --                                                  ^^^^^^^^
--- Keys must be exact: two spellings of one real number or interval would print one person's spelling.
+-- Keys must be exact: one real number or interval may have two spellings, and the result would print one person's.
 -- Group by a whole number: FLOOR(x / 10) of a bounded x, CAST(x AS INTEGER), or a CASE.
 
 -- # Gaussian noise out of the sampler's reach
@@ -43,7 +43,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits
 -- DPSQL-119  split has 3 weights for 1 columns
 --   SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split=[1, 2, 3]) COUNT(*) FROM visits          (line 1, column 59)
 --                                                             ^^^^^^^
--- Columns that take a share, in the SELECT's order: count_star().
+-- The columns that take a share are, in order: count_star().
 -- Name columns of the outermost SELECT: split = (n => 2, total => 1); EXPLAIN shows the shares.
 
 -- # private keys without a delta

@@ -46,15 +46,15 @@ SELECT s.name, COUNT(v.visit_id) FROM specialties s LEFT JOIN visits v ON v.spec
 -- DPSQL-125 at 1:75: a LEFT JOIN here keeps the rows of the public side
 -- # public rows chosen by private ones
 SELECT * FROM specialties s WHERE EXISTS (SELECT 1 FROM visits v WHERE v.specialty = s.name)
--- DPSQL-126 at 1:72: rows of a public table are kept or dropped by what private rows say
+-- DPSQL-126 at 1:72: private rows decide which rows of a public table are kept
 SELECT * FROM specialties WHERE name IN (SELECT specialty FROM visits)
--- DPSQL-126 at 1:33: rows of a public table are kept or dropped by what private rows say
+-- DPSQL-126 at 1:33: private rows decide which rows of a public table are kept
 SELECT * FROM specialties WHERE name NOT IN (SELECT specialty FROM visits)
--- DPSQL-126 at 1:33: rows of a public table are kept or dropped by what private rows say
+-- DPSQL-126 at 1:33: private rows decide which rows of a public table are kept
 SELECT * FROM specialties s SEMI JOIN visits v ON v.specialty = s.name
--- DPSQL-126 at 1:51: rows of a public table are kept or dropped by what private rows say
+-- DPSQL-126 at 1:51: private rows decide which rows of a public table are kept
 SELECT * FROM specialties s ANTI JOIN visits v ON v.specialty = s.name
--- DPSQL-126 at 1:51: rows of a public table are kept or dropped by what private rows say
+-- DPSQL-126 at 1:51: private rows decide which rows of a public table are kept
 -- # fan-out
 SELECT COUNT(*) FROM visits CROSS JOIN numbers
 -- DPSQL-136 at 1:40: one private row could meet 20,000 rows of the other side in this join
@@ -79,8 +79,6 @@ SELECT COUNT(*) FROM visits v LEFT JOIN specialties s
 -- DPSQL-100 at 1:36: a JOIN has no ON or USING
 SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty
 -- DPSQL-105 at 1:53: a condition is needed here, not text
-SELECT COUNT(*) FROM visits v JOIN specialties s ON v.specialty = s.floor
--- DPSQL-105 at 1:67: integer and text do not go together
 SELECT COUNT(*) FROM visits v ASOF JOIN patients p ON v.patient_id = p.patient_id AND v.score >= p.age
 -- DPSQL-120 at 1:41: dpsql does not answer ASOF JOIN
 SELECT COUNT(*) FROM visits v POSITIONAL JOIN patients p

@@ -204,3 +204,12 @@ SELECT m, COUNT(*) FROM (SELECT patient_id, MODE('x' ORDER BY visit_id) AS m FRO
 -- ok, not compared: DuckDB takes the constant for a fraction
 SELECT COUNT(*) FROM (SELECT BOOL_OR(cost > 50) OVER (PARTITION BY patient_id) AS m FROM visits) WHERE m = 'true'
 -- ok
+-- # windows that number rows in several orders: each runs over the results of those before
+SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) AS a, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY score DESC) AS b FROM (SELECT patient_id, cost, score FROM visits)) WHERE a = b
+-- ok, not compared: DuckDB picks any order among ties
+SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visit_id) AS a, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visit_id DESC) AS b FROM visits) WHERE a < b
+-- ok
+SELECT SUM(n) FROM (SELECT LAG(score) OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS n, LEAD(score) OVER (PARTITION BY patient_id ORDER BY visit_id) AS m, COUNT(*) OVER (PARTITION BY patient_id, specialty) AS k FROM visits) WHERE m > 3 AND k > 1
+-- ok
+SELECT SUM(LEAST(GREATEST(n, 0), 20)) FROM (SELECT SUM(score) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS 1 PRECEDING) AS n, NTILE(2) OVER (PARTITION BY patient_id, specialty ORDER BY visit_id) AS m, LAG(score) OVER (PARTITION BY patient_id ORDER BY visit_id DESC) AS l FROM visits) WHERE m = 1 AND l > 0
+-- ok

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import dpsql
+from tests.worlds import dataset, public
 
-numbers = itertools.count(1)
 CELLS = st.tuples(st.none() | st.integers(-(2**31), 2**31 - 1), st.none() | st.text("ab'\"?$%é;- ", max_size=6))
 SELECTS = [
     "SELECT a, b FROM t ORDER BY n",
@@ -30,13 +30,13 @@ ERRORS = (dpsql.Error, sqlite3.Error, sqlite3.Warning)
 
 
 class Cursors(RuleBasedStateMachine):
+    def connect(self) -> Any:
+        """Ours; over a server in tests/server."""
+        return dpsql.connect(dataset({"p": public({"x": "integer"})}))
+
     @initialize()
     def open(self) -> None:
-        catalog = {
-            "dataset": f"machine-{next(numbers)}",
-            "tables": {"p": {"public": True, "columns": {"x": "integer"}}},
-        }
-        self.ours: Any = dpsql.connect(catalog)
+        self.ours: Any = self.connect()
         self.theirs: Any = sqlite3.connect(":memory:", isolation_level=None)
         self.cursors: list[tuple[Any, Any]] = [(self.ours.cursor(), self.theirs.cursor()) for _ in range(2)]
         self.written = len(FIRST_ROWS)

@@ -142,9 +142,9 @@ class GrimRelations(Relations):
     def table(self, name: str, spec: Table | None = None) -> Rel:
         if name not in BY_GRIM:
             return super().table(name, spec)
-        found = super().table(name, BY_GRIM[name])
+        rel = super().table(name, BY_GRIM[name])
         bounded = {c.name for c in BY_GRIM[name].columns if "lower" in c.declared(self.draw)} | {"big"}
-        return replace(found, cols=tuple(replace(c, bounded=c.sql.split(".")[1] in bounded) for c in found.cols))
+        return replace(rel, cols=tuple(replace(c, bounded=c.sql.split(".")[1] in bounded) for c in rel.cols))
 
     def condition(self, rel: Rel, *, depth: int = 1) -> str:
         if not self.grim or self.draw.random() > 0.3:
@@ -193,7 +193,7 @@ class GrimRelations(Relations):
 
     # --- steps ----------------------------------------------------------------------------------------------------------
 
-    def own(self) -> Rel:
+    def with_unit(self) -> Rel:
         """A table with the unit among its columns."""
         return self.table(self.draw.choice("oopv"))
 
@@ -201,18 +201,18 @@ class GrimRelations(Relations):
         """Mode 2: made, tied or grouped, and told apart."""
         draw = self.draw
         self.modes.add(2)
-        made = self.with_column(self.own(), lambda rel: self.filled(draw.choice(ZEROS), rel))
+        made = self.with_column(self.with_unit(), lambda rel: self.filled(draw.choice(ZEROS), rel))
         made_column, unit = made.cols[-1].sql, made.units[0]
         chance = draw.random()
         if chance < 0.45:
             text = self.filled(draw.choice(TIED), made, E=made_column, U=unit)
-            found = self.derived(made, more=[("X", text, False)])
+            tied_rel = self.derived(made, more=[("X", text, False)])
         elif chance < 0.85:
-            found = self.grouped(made, [self.filled(draw.choice(SUMMED), made, E=made_column)], letter="X")
+            tied_rel = self.grouped(made, [self.filled(draw.choice(SUMMED), made, E=made_column)], letter="X")
         else:
-            found = self.grouped(made, [made_column], letter="X", keys=[made_column])
-        told = draw.choice(TOLD_APART).replace("{}", found.cols[-1].sql)
-        return self.derived(found, conditions=[told])
+            tied_rel = self.grouped(made, [made_column], letter="X", keys=[made_column])
+        told = draw.choice(TOLD_APART).replace("{}", tied_rel.cols[-1].sql)
+        return self.derived(tied_rel, conditions=[told])
 
     def with_column(self, rel: Rel, make: Callable[[Rel], str]) -> Rel:
         return self.derived(rel, more=[("X", make(rel), False)])
@@ -233,12 +233,12 @@ class GrimRelations(Relations):
         rel = self.table("o")
         if draw.random() < 0.5:
             letter, call = draw.choice(BROKEN)
-            found = self.grouped(rel, [call.replace("{U}", rel.text.split()[-1])], letter=letter)
+            broken_rel = self.grouped(rel, [call.replace("{U}", rel.text.split()[-1])], letter=letter)
         else:
             keys = draw.sample(["un", "oc", "fl"], draw.choice((1, 2)))
-            own = [rel.origin(f"o.{key}") or "1" for key in keys]
-            found = self.grouped(rel, [f"MAX({rel.origin('o.fl')})"], letter="I", keys=own)
-        return self.derived(found, conditions=[draw.choice(AFTER).replace("{}", found.cols[-1].sql)])
+            group_keys = [rel.origin(f"o.{key}") or "1" for key in keys]
+            broken_rel = self.grouped(rel, [f"MAX({rel.origin('o.fl')})"], letter="I", keys=group_keys)
+        return self.derived(broken_rel, conditions=[draw.choice(AFTER).replace("{}", broken_rel.cols[-1].sql)])
 
     def nulls(self) -> Rel:
         """Mode 6: an integer narrowed by WHERE, made NULL, then COALESCE and a narrow CAST."""
@@ -251,25 +251,25 @@ class GrimRelations(Relations):
         narrow = f"{column} < {draw.choice('234')}"
         chance, unit = draw.random(), rel.units[0]
         if chance < 0.4:
-            found, made = self._null_by_join(rel, column, narrow)
+            null_rel, made = self._null_by_join(rel, column, narrow)
         elif chance < 0.7:
             more = self._null_by_window(column, unit, rel)
-            found = self.derived(rel, more=[("I", more, False)], conditions=[narrow])
-            made = found.cols[-1].sql
+            null_rel = self.derived(rel, more=[("I", more, False)], conditions=[narrow])
+            made = null_rel.cols[-1].sql
         else:
             call = draw.choice(
                 (f"MAX({column}) FILTER (WHERE {column} > 1)", f"MIN({column}) FILTER (WHERE {column} > 9)")
             )
             one = f"CASE WHEN {column} > 1 THEN {column} END"
-            found = self.derived(
+            null_rel = self.derived(
                 rel, more=[("I", draw.choice((one, f"NULLIF({column}, 1)")), False)], conditions=[narrow]
             )
-            made = found.cols[-1].sql
+            made = null_rel.cols[-1].sql
             if draw.random() < 0.6:
                 narrowed = replace(rel, where=(*rel.where, narrow))
-                found = self.grouped(narrowed, [call], letter="I")
-                made = found.cols[-1].sql
-        return self.derived(found, conditions=[draw.choice(AFTER).replace("{}", made)])
+                null_rel = self.grouped(narrowed, [call], letter="I")
+                made = null_rel.cols[-1].sql
+        return self.derived(null_rel, conditions=[draw.choice(AFTER).replace("{}", made)])
 
     def _null_by_join(self, rel: Rel, column: str, narrow: str) -> tuple[Rel, str]:
         draw = self.draw
@@ -277,7 +277,7 @@ class GrimRelations(Relations):
         unit = rel.units[0]
         text = f"(SELECT {unit} AS u0, {column} AS e0 FROM {self.whole(rel, [narrow])}) AS {name}"
         right = Rel(text=text, cols=(Col(sql=f"{name}.e0", letter="I"),), units=(f"{name}.u0",), single=True)
-        left = self.own()
+        left = self.with_unit()
         kind = draw.choice(("LEFT JOIN", "LEFT JOIN", "FULL JOIN", "RIGHT JOIN"))
         if kind == "FULL JOIN":
             both = f"{left.text} FULL JOIN {right.text} ON {left.units[0]} = {right.units[0]}"
@@ -334,7 +334,7 @@ class GrimRelations(Relations):
         asked, inner = draw.choice(((rel, other), (other, rel)))
         tests = [tie, self.condition(inner, depth=0)]
         exists = f"{draw.choice(('', 'NOT '))}EXISTS (SELECT 1 FROM {self.whole(inner, tests)})"
-        return replace(asked, where=(*asked.where, exists))
+        return replace(asked, where=(*asked.where, self.placed(exists, asked)))
 
     def instances(self) -> Rel:
         """Mode 4: one table two or three times; path columns of one of them, or of several."""
@@ -356,16 +356,16 @@ class GrimRelations(Relations):
             item = self.table("c")
             tie = f"{one.origin('o.k1')} = {item.origin('c.k1')} AND {one.origin('o.k2')} = {item.origin('c.k2')}"
             rel = self.put(rel, item, draw.choice(("JOIN", "LEFT JOIN")), tie)
-        return replace(rel, where=(*rel.where, test))
+        return replace(rel, where=(*rel.where, self.placed(test, rel)))
 
     def _of_unit(self, rel: Rel, other: Rel) -> str:
         """Of the unit's own rows in the same table: EXISTS, NOT EXISTS, IN, NOT IN."""
         inner = self.table(rel.base)
-        unit, own = inner.units[0], rel.units[0]
-        tests = [f"{unit} = {own}", self.compare(other, inner), self.condition(inner, depth=0)]
+        unit, units = inner.units[0], rel.units[0]
+        tests = [f"{unit} = {units}", self.compare(other, inner), self.condition(inner, depth=0)]
         if self.draw.random() < 0.5:
             return f"{self._not()}EXISTS (SELECT 1 FROM {self.whole(inner, tests)})"
-        return f"{own} {self._not()}IN (SELECT {unit} FROM {self.whole(inner, tests[2:])})"
+        return f"{units} {self._not()}IN (SELECT {unit} FROM {self.whole(inner, tests[2:])})"
 
     def _below(self, rel: Rel, other: Rel) -> str:
         """Of rows that the path gives to this very row."""

@@ -91,11 +91,11 @@ def _declared(draw: random.Random, table: Table, text: str, caps: tuple[int, ...
 
 
 def _rows(draw: random.Random, table: Table, count: int, hostile: float) -> Rows:
-    found: Rows = {
+    columns: Rows = {
         key: [None if draw.random() < 0.08 else draw.choice(KEYS[key]) for _ in range(count)] for key in table.keys
     }
-    found[table.number] = [draw.randrange(3) for _ in range(count)]
+    columns[table.number] = [draw.randrange(3) for _ in range(count)]
     for column in table.columns:
-        found[column.name] = [_cell(draw, column, hostile, False) for _ in range(count)]
+        columns[column.name] = [_cell(draw, column, hostile, False) for _ in range(count)]
     again = [at for at in range(count) if draw.random() < 0.2]
-    return {name: [*cells, *(cells[at] for at in again)] for name, cells in found.items()}
+    return {name: [*cells, *(cells[at] for at in again)] for name, cells in columns.items()}

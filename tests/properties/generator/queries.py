@@ -120,12 +120,12 @@ class Queries:
 
     def condition(self, depth: int = 2) -> str:
         """A condition; mostly one that also mentions a function that occurred seldom."""
-        found = self._expressions.of("B", depth)
+        made = self._expressions.of("B", depth)
         if self.draw.random() < 0.15:
-            return found
+            return made
         kind, rare = self._rare()
         mentioned = rare if kind == "B" else f"({rare} {self.draw.choice(('IS NOT NULL', 'IS DISTINCT FROM NULL'))})"
-        return self.draw.choice((f"({found} OR {mentioned})", f"({mentioned} AND NOT {found})", mentioned))
+        return self.draw.choice((f"({made} OR {mentioned})", f"({mentioned} AND NOT {made})", mentioned))
 
     def _rare(self) -> tuple[str, str]:
         few = self.draw.sample(list(SCALAR_FORMS), 40)

@@ -80,8 +80,8 @@ class Relations(Joins):
             self.starred,
             self.relation,
         )
-        found = self.draw.choice(steps)(depth - 1)
-        return self.relation(depth, unit=True) if unit and not found.units else found
+        rel = self.draw.choice(steps)(depth - 1)
+        return self.relation(depth, unit=True) if unit and not rel.units else rel
 
     def union(self, depth: int) -> Rel:
         """UNION ALL of two private relations, by columns of the same kinds."""

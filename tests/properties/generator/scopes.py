@@ -117,20 +117,20 @@ class Scopes:
         )
 
     def one(self, rel: Rel, letters: str, otherwise: str) -> str:
-        found = rel.of(letters)
-        return self.draw.choice(found).sql if found else otherwise
+        columns = rel.of(letters)
+        return self.draw.choice(columns).sql if columns else otherwise
 
     def bounded(self, rel: Rel) -> str:
         """A number with bounds, by the column or by a clamp."""
-        found = [c.sql for c in rel.of("IMX") if c.bounded]
+        texts = [c.sql for c in rel.of("IMX") if c.bounded]
         free = rel.of("IMX")
-        if free and (not found or self.draw.random() < 0.3):
+        if free and (not texts or self.draw.random() < 0.3):
             clamp = self.draw.choice(
                 ("LEAST(GREATEST({}, -3), 7)", "GREATEST(LEAST({}, 5), 2)", "LEAST(GREATEST({}, 0), 4)")
             )
             return clamp.format(self.draw.choice(free).sql)
-        if found and self.draw.random() < 0.9:
-            return self.draw.choice(found)
+        if texts and self.draw.random() < 0.9:
+            return self.draw.choice(texts)
         return f"CASE WHEN {self.condition(rel, depth=0)} THEN 1 ELSE 0 END"
 
     def some(self, rel: Rel, most: int) -> list[Col]:

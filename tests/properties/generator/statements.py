@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ ADDITIVE = (
 DISTINCT = ("COUNT(DISTINCT {A})", "COUNT(DISTINCT {A}) FILTER (WHERE {B})")
 OTHERS = (
     *DISTINCT,
+    *("SUM(DISTINCT {L})", "AVG(DISTINCT {L})"),
     *("CORR({L}, {L})", "REGR_SLOPE({L}, {L})", "MEDIAN({L})", "MIN({L})", "MAX({L})", "QUANTILE_DISC({L}, 0.9)"),
     *("QUANTILE_CONT({L}, [0.25, 0.75])", "MODE({L})", "HISTOGRAM({L}, 4)", "APPROX_TOP_K({L}, 2)"),
 )
@@ -45,6 +47,10 @@ class Statements:
         self.before: list[str] = []
         rel = self._relation()
         conditions = [self.relations.test(rel)] if draw.random() < 0.35 else []
+        if draw.random() < 0.08:
+            conditions.append(
+                f"{self.relations.value(rel)} IS {draw.choice(('NULL', 'NOT NULL', 'NOT TRUE', 'NOT FALSE'))}"
+            )
         if draw.random() < 0.08:
             conditions.append(self._noisy_scalar(rel))
         query = self._release(rel, conditions)
@@ -115,6 +121,8 @@ class Statements:
         draw = self.draw
         keys = [self._fill(draw.choice(KEYS), rel) for _ in range(draw.choice((0, 0, 1, 1, 1, 2, 2)))]
         aggregates = [self._aggregate(rel) for _ in range(draw.choice((1, 1, 2, 3)))]
+        if draw.random() < 0.15:
+            aggregates += self._parts(rel)
         items = [f"{key} AS g{n}" for n, key in enumerate(keys)] + [f"{a} AS a{n}" for n, a in enumerate(aggregates)]
         options = ""
         if not self.exact and draw.random() < 0.35:
@@ -141,6 +149,25 @@ class Statements:
         template = min(few, key=lambda form: self.used[form])
         self.used[template] += 1
         return self._fill(template if rel.units or "{U}" not in template else "COUNT(*)", rel)
+
+    def _parts(self, rel: Rel) -> list[str]:
+        """The same of rows that are disjoint: by ranges or values of one column, as FILTER or as CASE."""
+        draw = self.draw
+        column, number = self.relations.one(rel, "IM", "1"), self.relations.bounded(rel)
+        ends = sorted(draw.sample(range(-3, 9), draw.choice((1, 2, 3))))
+        tests = [f"{column} < {ends[0]}", *(f"{column} >= {a} AND {column} < {b}" for a, b in itertools.pairwise(ends))]
+        tests += [f"{column} >= {ends[-1]}", *([f"{column} IS NULL"] if draw.random() < 0.5 else [])]
+        if draw.random() < 0.3:
+            tests = [f"{column} = {end}" for end in (*ends, 9)]
+        form = draw.choice(
+            (
+                "COUNT(*) FILTER (WHERE {})",
+                "SUM(@) FILTER (WHERE {})",
+                "AVG(@) FILTER (WHERE {})",
+                "SUM(CASE WHEN {} THEN @ END)",
+            )
+        )
+        return [form.replace("@", number).replace("{}", test) for test in tests]
 
     def _fill(self, template: str, rel: Rel) -> str:
         draw, relations = self.draw, self.relations

@@ -148,14 +148,14 @@ class Tables:
 
     def without(self, unit: Any) -> dict[str, Rows]:
         """The rows without all that is the unit's alone: rows of a path that reach another unit too stay."""
-        found = dict(self.rows)
+        remaining = dict(self.rows)
         for name in ("p", "v"):
-            found[name] = _kept(self.rows[name], [u != unit for u in self.rows[name]["u"]])
+            remaining[name] = _kept(self.rows[name], [u != unit for u in self.rows[name]["u"]])
         for name in ("t", "w"):
             through, on = BY_TABLE[name].path or ("", ())
-            gone = _keys(self.rows[through], on) - _keys(found[through], on)
-            found[name] = _kept(self.rows[name], [key not in gone for key in _tuples(self.rows[name], on)])
-        return found
+            gone = _keys(self.rows[through], on) - _keys(remaining[through], on)
+            remaining[name] = _kept(self.rows[name], [key not in gone for key in _tuples(self.rows[name], on)])
+        return remaining
 
 
 def _tuples(rows: Rows, on: tuple[str, ...]) -> list[tuple[Any, ...]]:
@@ -192,7 +192,7 @@ def tables(draw: random.Random, *, clean: bool = False, caps: tuple[int, ...] = 
 
 
 def _catalog(draw: random.Random, texts: bool, caps: tuple[int, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     for table in TABLES:
         columns: dict[str, Any] = {"u": "text" if texts else "integer"} if table.unit else {}
         columns |= dict.fromkeys((*table.keys, table.number), "integer")
@@ -204,13 +204,13 @@ def _catalog(draw: random.Random, texts: bool, caps: tuple[int, ...]) -> dict[st
             line |= {"unit": "u", "max_groups": draw.choice(caps), "max_rows": draw.choice(caps)}
         if table.path is not None:
             line["unit"] = {"through": table.path[0], "on": {c: c for c in table.path[1]}}
-        found[table.name] = line
+        described[table.name] = line
     return {
         "dataset": "tables",
         "unit": "person",
         "budget": {"epsilon": 1_000_000, "delta": 0.5},
         "per_query": {"epsilon": 1, "delta": 1e-6},
-        "tables": found,
+        "tables": described,
     }
 
 
@@ -229,8 +229,8 @@ def _visits(draw: random.Random, names: list[Any], clean: bool, hostile: float) 
     if draw.random() < NO_ROWS:
         units = []
     draw.shuffle(units)
-    found = {"u": _some_units(draw, units), "id": _numbers(draw, len(units), clean)}
-    return _with_twins(draw, found | _cells(draw, BY_TABLE["v"], len(units), hostile, clean), clean)
+    columns = {"u": _some_units(draw, units), "id": _numbers(draw, len(units), clean)}
+    return _with_twins(draw, columns | _cells(draw, BY_TABLE["v"], len(units), hostile, clean), clean)
 
 
 def _numbers(draw: random.Random, count: int, clean: bool) -> list[Any]:
@@ -255,7 +255,7 @@ def _children(draw: random.Random, table: Table, parents: Rows, clean: bool, hos
     on = table.path[1]
     there = list(zip(*(parents[c] for c in on), strict=True))
     count = 0 if draw.random() < NO_ROWS else draw.randrange(3, 13)
-    found: Rows = {c: [] for c in table.keys}
+    columns: Rows = {c: [] for c in table.keys}
     used: set[tuple[Any, ...]] = set()
     for _ in range(count):
         chance = draw.random()
@@ -266,8 +266,8 @@ def _children(draw: random.Random, table: Table, parents: Rows, clean: bool, hos
             continue
         used.add(tuple(row.values()))
         for c in table.keys:
-            found[c].append(row[c])
-    return found | _cells(draw, table, len(found[table.keys[0]]), hostile, clean)
+            columns[c].append(row[c])
+    return columns | _cells(draw, table, len(columns[table.keys[0]]), hostile, clean)
 
 
 def _public(draw: random.Random) -> Rows:
@@ -276,10 +276,10 @@ def _public(draw: random.Random) -> Rows:
 
 
 def _cells(draw: random.Random, table: Table, count: int, hostile: float, clean: bool = True) -> Rows:
-    found: Rows = {table.number: list(range(count)) if clean else [draw.randrange(3) for _ in range(count)]}
+    columns: Rows = {table.number: list(range(count)) if clean else [draw.randrange(3) for _ in range(count)]}
     for column in table.columns:
-        found[column.name] = [_cell(draw, column, hostile, clean) for _ in range(count)]
-    return found
+        columns[column.name] = [_cell(draw, column, hostile, clean) for _ in range(count)]
+    return columns
 
 
 def _cell(draw: random.Random, column: ColumnKind, hostile: float, clean: bool) -> Any:

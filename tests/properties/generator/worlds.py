@@ -58,10 +58,10 @@ class ColumnKind:
 
 def _bounded(type_: str, always: bool = False) -> Callable[[random.Random], dict[str, Any]]:
     def line(draw: random.Random) -> dict[str, Any]:
-        found: dict[str, Any] = {"type": type_}
+        declared: dict[str, Any] = {"type": type_}
         if always or draw.random() < 0.75:
-            found["lower"], found["upper"] = draw.choice(BOUNDS)
-        return found
+            declared["lower"], declared["upper"] = draw.choice(BOUNDS)
+        return declared
 
     return line
 

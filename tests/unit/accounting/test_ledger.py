@@ -227,7 +227,7 @@ class TestAnalysts:
         with pytest.raises(OverBudget, match="dataset 'd'"):
             ledger.reserve(charge("1"))
         balance = ledger.balance()
-        assert {name: own.spent.epsilon for name, own in balance.per_analyst.items()} == {
+        assert {name: of_analyst.spent.epsilon for name, of_analyst in balance.per_analyst.items()} == {
             "ana": 3,
             "bob": Fraction("1.5"),
         }
@@ -237,7 +237,7 @@ class TestAnalysts:
     def test_without_a_list_anyone_may_ask_and_is_counted(self, ledger: Ledger) -> None:
         ledger.reserve(charge("1", analyst="carl:with@odd|name"))
         ledger.reserve(charge("2", analyst=None))
-        assert {name: own.spent.epsilon for name, own in ledger.balance().per_analyst.items()} == {
+        assert {name: of_analyst.spent.epsilon for name, of_analyst in ledger.balance().per_analyst.items()} == {
             "carl:with@odd|name": 1
         }
 

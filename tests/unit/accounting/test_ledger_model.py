@@ -147,8 +147,8 @@ class LedgerMachine(RuleBasedStateMachine):
         assert (balance.spent.epsilon, balance.spent.delta) == self.spent()
         assert balance.total.epsilon == self.total()
         for analyst in ANALYSTS:
-            own = balance.per_analyst[analyst].spent
-            assert (own.epsilon, own.delta) == self.spent(analyst)
+            of_analyst = balance.per_analyst[analyst].spent
+            assert (of_analyst.epsilon, of_analyst.delta) == self.spent(analyst)
             assert self.ledger.stored(analyst=analyst, plan=analyst, metadata="m") == self.rows.get(analyst)
         assert self.part.balance().spent.epsilon == self.spent(part=True)[0]
         assert self.ledger.head().startswith(f"{self.entries}:")

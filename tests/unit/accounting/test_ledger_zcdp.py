@@ -123,10 +123,10 @@ def test_analysts_and_sub_budgets_in_rho(tmp_path: Path) -> None:
         analysts={"ana": (Fraction(1), None), "bob": (Fraction(1), Fraction(1, 10**8))},
     )
     ledger = Ledger.open(tmp_path / "a.ledger", account)
-    own = ledger.balance().per_analyst
-    assert own["ana"].total.rho == loss.rho_for(Fraction(1), Fraction(1, 10**6))
-    assert own["ana"].total.delta_keys is None  # a cap without delta limits epsilon only
-    assert own["bob"].total.rho == loss.rho_for(Fraction(1), Fraction(5, 10**9))
+    by_analyst = ledger.balance().per_analyst
+    assert by_analyst["ana"].total.rho == loss.rho_for(Fraction(1), Fraction(1, 10**6))
+    assert by_analyst["ana"].total.delta_keys is None  # a cap without delta limits epsilon only
+    assert by_analyst["bob"].total.rho == loss.rho_for(Fraction(1), Fraction(5, 10**9))
     ledger.reserve(charge(gaussian("1", "1e-6")))
     with pytest.raises(BudgetError, match="analyst 'ana'"):
         ledger.reserve(charge(laplace("0.01")))

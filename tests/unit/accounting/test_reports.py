@@ -65,24 +65,24 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def test_states_and_costs_of_every_charge(ledger: Ledger) -> None:
-    found = releases(ledger.rows())
-    assert [(r.analyst, r.plan, r.state, r.cost.epsilon) for r in found] == [
+    listed = releases(ledger.rows())
+    assert [(r.analyst, r.plan, r.state, r.cost.epsilon) for r in listed] == [
         ("ana", "p", "void", Fraction(1, 2)),
         ("ana", "p", "released", Fraction(1, 2)),
         ("ana", "q", "running", 2),
         ("bob", "q", "reserved", 1),
     ]
-    assert found[0].measured == "count(*)" and found[0].tables == "visits"
+    assert listed[0].measured == "count(*)" and listed[0].tables == "visits"
 
 
 def test_who_spent_what_on_which_plans(ledger: Ledger) -> None:
-    found = report(ledger)
-    assert [(s.analyst, s.plan, s.charges, s.released, s.voided, s.cost.epsilon) for s in found.plans] == [
+    reported = report(ledger)
+    assert [(s.analyst, s.plan, s.charges, s.released, s.voided, s.cost.epsilon) for s in reported.plans] == [
         ("ana", "q", 1, 0, 0, 2),
         ("bob", "q", 1, 0, 0, 1),
         ("ana", "p", 2, 1, 1, Fraction(1, 2)),
     ]
-    told = json.loads(json.dumps(found.to_dict()))
+    told = json.loads(json.dumps(reported.to_dict()))
     assert [(a["account"], a["spent"]["epsilon"]) for a in told["accounts"]] == [
         ("reports", 3.5),
         ("ana", 2.5),
@@ -99,10 +99,10 @@ def test_a_new_epoch_begins_a_new_report(tmp_path: Path, ledger: Ledger) -> None
 
 
 def test_the_release_table(ledger: Ledger) -> None:
-    found = releases(ledger.rows())
+    listed = releases(ledger.rows())
     text = as_markdown(published(ledger))
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + len(found)
+    assert len(table) == 2 + len(listed)
     assert len({line.count("|") for line in table}) == 1
     assert "Privacy unit: patient" in text and "0 to 240 (declared)" in text and "| void |" in text
     assert "ε = 3.5" in text  # not what was voided
@@ -203,11 +203,11 @@ def test_a_hundred_laplace_queries(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "a.ledger", ACCOUNT)
     for _ in range(100):
         ledger.reserve(Charge(plan="p", metadata="m", cost=cost("0.1"), record=record()))
-    found = report(ledger, tight_delta=DELTA)
+    reported = report(ledger, tight_delta=DELTA)
     assert ledger.balance().spent.epsilon == 10
-    assert found.tight is not None
-    assert found.tight.epsilon == pytest.approx(4.6927, abs=1e-4)
-    assert found.tight.label == "valid if the parameters had been fixed beforehand"
+    assert reported.tight is not None
+    assert reported.tight.epsilon == pytest.approx(4.6927, abs=1e-4)
+    assert reported.tight.label == "valid if the parameters had been fixed beforehand"
 
 
 @installed

@@ -11,7 +11,7 @@ import dpsql.testing
 from dpsql.plan.answers import answers
 from dpsql.plan.measurements import TopGroups, shares
 from dpsql.plan.stages import NoisyStage, Stage
-from tests.unit.aggregates.world import catalog, table
+from tests.worlds.mixed import catalog, table
 
 ITEMS = "COUNT(*), VAR_POP(x), MEDIAN(x), QUANTILE_CONT(x, 0.9), MIN(i), APPROX_TOP_K(i, 3), HISTOGRAM(x, 4)"
 
@@ -31,10 +31,10 @@ def test_a_query_costs_what_was_asked(mechanism: str, group: str) -> None:
     stage, cost = stage_of(f"SELECT WITH DIFFERENTIAL_PRIVACY {options} {ITEMS} FROM t{group}")
     assert cost.epsilon == 1
     by_name = {noised.measurement.name: noised.draw for noised in stage.noised}
-    own = [draw.epsilon for draw in by_name.values()]
-    own += [selection.draw.epsilon for selection in stage.selections]
+    parts = [draw.epsilon for draw in by_name.values()]
+    parts += [selection.draw.epsilon for selection in stage.selections]
     if mechanism == "laplace":
-        assert sum(own) == 1
+        assert sum(parts) == 1
     chosen = [draw for draw in by_name.values() if draw.mechanism == "permute-and-flip"]
     assert len(chosen) == 3
     levels = sum(map(shares, stage.measurements)) + bool(stage.selections)
@@ -91,7 +91,7 @@ def test_the_bound_with_less_noise(sql: str, sensitivity: int, facts: dict[str, 
     stage, _ = stage_of(f"SELECT {sql} FROM t", epsilon=1, facts=facts)
     (noised,) = stage.noised
     (answer,) = answers(noised)
-    assert noised.draw.reach * answer.factors[0] == pytest.approx(sensitivity)
+    assert noised.draw.reach * answer.terms[0].factor == pytest.approx(sensitivity)
 
 
 def test_the_zcdp_of_choices() -> None:

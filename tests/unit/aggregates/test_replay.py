@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import dpsql.testing
-from tests.unit.aggregates.world import ANSWERED, catalog, table
+from tests.worlds.mixed import ANSWERED, catalog, table
 
 MORE = [
     "SUM(x, contribution_bounds_per_group => (0, 3)), COUNT(x, contribution_bounds_per_group => (0, 2))",
     "SUM(free, contribution_bounds_per_group => (-3, 1))",
     "MODE(i), APPROX_TOP_K(i, 3), HISTOGRAM(x, 4)",
 ]
-ITEMS = [case.sql for case in ANSWERED] + MORE
+ITEMS = [case.text for case in ANSWERED] + MORE
 ROWS = table(rows=120, units=5)
 
 

@@ -18,25 +18,21 @@ from dpsql.mechanisms.choice import Chooser
 from dpsql.plan.candidates import Extreme, Quantiles
 from dpsql.plan.measurements import Choice, RowMoments, shares
 from dpsql.testing import Replayer
+from tests.worlds import bounded, dataset, keys, private
 
-CATALOG: dict[str, Any] = {
-    "dataset": "ordered",
-    "unit": "person",
-    "budget": {"epsilon": 1_000, "delta": 0.5},
-    "tables": {
-        "df": {
-            "unit": "u",
-            "rows_per_unit": 1,
-            "columns": {
-                "u": "integer",
-                "g": {"type": "text", "keys": ["a", "b", "c"]},
-                "x": {"type": "real", "lower": 0, "upper": 100},
-                "n": {"type": "integer", "lower": 0, "upper": 3},
-                "d": {"type": "date", "lower": "2020-01-01", "upper": "2020-12-31"},
+CATALOG: dict[str, Any] = dataset(
+    {
+        "df": private(
+            {
+                "g": keys("a", "b", "c"),
+                "x": bounded("real", 0, 100),
+                "n": bounded("integer", 0, 3),
+                "d": bounded("date", "2020-01-01", "2020-12-31"),
             },
-        }
-    },
-}
+            rows_per_unit=1,
+        )
+    }
+)
 DRAW = np.random.default_rng(9)
 ROWS = pd.DataFrame(
     {
@@ -57,9 +53,9 @@ def test_by_construction(by: Chooser, epsilon: Fraction) -> None:
     for _ in range(60):
         weights = draw.integers(0, 5, size=(3, int(draw.integers(1, 40)))) * draw.integers(0, 2, size=(3, 1))
         fractions = [Fraction(int(k), 20) for k in draw.integers(0, 21, size=int(draw.integers(2, 12)))]
-        found = order_statistics.choose_quantiles(weights, fractions, by=by, epsilon=epsilon, sensitivity=2)
+        places = order_statistics.choose_quantiles(weights, fractions, by=by, epsilon=epsilon, sensitivity=2)
         order = sorted(range(len(fractions)), key=lambda i: fractions[i])
-        for row in found:
+        for row in places:
             chosen = [(fractions[i], int(row[i])) for i in order]
             assert all(low <= high for (_, low), (_, high) in zip(chosen, chosen[1:], strict=False))
             assert len(set(chosen)) == len(set(fractions))  # equal fractions have one answer
@@ -90,14 +86,14 @@ def test_describe_asks_for_nothing_twice() -> None:
         plan = replayer.plan(asked.replace("SELECT", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1)", 1))
     (stage,) = plan.stages
     for column in ("x", "n"):
-        own = [m for m in stage.measurements if column in (m.name[-1], m.name[-2])]
-        (moments,) = (m for m in own if isinstance(m, RowMoments))
+        of_column = [m for m in stage.measurements if column in (m.name[-1], m.name[-2])]
+        (moments,) = (m for m in of_column if isinstance(m, RowMoments))
         assert moments.degree == 2
-        questions = [m.question for m in own if isinstance(m, Choice)]
+        questions = [m.question for m in of_column if isinstance(m, Choice)]
         (listed,) = (q for q in questions if isinstance(q, Quantiles))
         assert set(listed.fractions) == {Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)}
         assert sorted(q.greatest for q in questions if isinstance(q, Extreme)) == [False, True]
-        assert len(own) == 4 and sum(map(shares, own)) == 5
+        assert len(of_column) == 4 and sum(map(shares, of_column)) == 5
     assert sum(noised.draw.epsilon for noised in stage.noised) == plan.cost.epsilon == 1
     assert all(noised.draw.epsilon == Fraction(shares(noised.measurement), 10) for noised in stage.noised)
 

@@ -23,6 +23,7 @@ import pytest
 import dpsql.testing
 from dpsql.execution.known import check
 from dpsql.testing.measurements import _vectors as vectors
+from tests.worlds import bounded, dataset, keys, private
 
 FULL = 2**20
 KEYS = ("a", "b")
@@ -36,25 +37,25 @@ Norm = Literal[1, 2]
 
 def people(values: Sequence[tuple[int | None, int | None]]) -> list[Person]:
     rows: list[Row] = [(k, x, y) for k in KEYS for x, y in values]
-    return [own for count in (1, 2, 3) for own in combinations_with_replacement(rows, count)]
+    return [person for count in (1, 2, 3) for person in combinations_with_replacement(rows, count)]
 
 
 @cache
 def worlds() -> tuple[World, ...]:
     few, many = people([(None, 2), (3, None)]), people([(0, 1), (3, 1), (3, 0), (2, 2), (None, 2), (1, None)])
-    found = {world: None for count in range(4) for world in combinations_with_replacement(few, count)}
-    return tuple(found | {(person,): None for person in many})
+    distinct = {world: None for count in range(4) for world in combinations_with_replacement(few, count)}
+    return tuple(distinct | {(person,): None for person in many})
 
 
 def frame() -> pd.DataFrame:
     rows = [
         (at * 4 + n, at, *row, row[0])
         for at, world in enumerate(worlds())
-        for n, own in enumerate(world)
-        for row in own
+        for n, person in enumerate(world)
+        for row in person
     ]
-    found = pd.DataFrame(rows, columns=["u", "world", "k", "x", "y", "private"])
-    return found.astype({"x": "Int64", "y": "Int64"})
+    made = pd.DataFrame(rows, columns=["u", "world", "k", "x", "y", "private"])
+    return made.astype({"x": "Int64", "y": "Int64"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +78,13 @@ FIRST = Limits(1, 1, 1, {"rows_per_unit": 1, "groups_per_unit": 1})  # and some 
 def replayer(limits: Limits) -> dpsql.testing.Replayer:
     columns = {
         "u": "integer",
-        "world": {"type": "integer", "lower": 0, "upper": len(worlds()) - 1, "nullable": False},
-        "k": {"type": "text", "keys": list(KEYS)},
+        "world": bounded("integer", 0, len(worlds()) - 1, nullable=False),
+        "k": keys(*KEYS),
         "private": "text",
-        "x": {"type": "integer", "lower": 0, "upper": 3},
-        "y": {"type": "integer", "lower": 0, "upper": 2},
+        "x": bounded("integer", 0, 3),
+        "y": bounded("integer", 0, 2),
     }
-    table = {"columns": columns, **({"row_is_unit": True} if limits is ALONE else {"unit": "u", **limits.said})}
-    described = {
-        "dataset": "tiny",
-        "unit": "person",
-        "budget": {"epsilon": 10**6, "delta": 0.1},
-        "tables": {"t": table},
-    }
+    described = dataset({"t": private(columns, **({"unit": None} if limits is ALONE else limits.said))})
     return dpsql.testing.Replayer(described, {"t": frame()}, epsilon=10**5, delta=Fraction(1, 1000))
 
 
@@ -123,13 +118,15 @@ class Measure:
     def totals(self, world: World, limits: Limits, norm: Norm) -> Bounds:
         low, high = Totals(), Totals()
         for person in world:
-            own = [row for row in person if self.enters(row)]
+            entering = [row for row in person if self.enters(row)]
             if self.clamp is None:
-                spread = list(Counter(k for k, *_ in own).values())
-                given = [(k, self.pieces((k, x, y))) for k, x, y in own]
-                w = share(norm, limits.most, limits.squared, spread) if own else (0, 0)
+                spread = list(Counter(k for k, *_ in entering).values())
+                given = [(k, self.pieces((k, x, y))) for k, x, y in entering]
+                w = share(norm, limits.most, limits.squared, spread) if entering else (0, 0)
             else:
-                summed = {k: sum(self.pieces(row)[0] for row in own if row[0] == k) for k in {row[0] for row in own}}
+                summed = {
+                    k: sum(self.pieces(row)[0] for row in entering if row[0] == k) for k in {row[0] for row in entering}
+                }
                 given = [(k, {0: min(max(m, self.clamp[0]), self.clamp[1])}) for k, m in summed.items()]
                 w = share(norm, limits.groups, limits.groups, [1] * len(given)) if given else (0, 0)
             for k, pieces in given:
@@ -196,8 +193,8 @@ def ends(z: Callable[[Row], int], half: int, degree: int, enters: Enters) -> dic
 def moments(
     name: str, z: Callable[[Row], int], half: int, degree: int, enters: Enters, norm: Norm
 ) -> dict[str, Measure]:
-    found = (ends if norm == 1 else powers)(z, half, degree, enters)
-    return {name + suffix: measure for suffix, measure in found.items()}
+    terms = (ends if norm == 1 else powers)(z, half, degree, enters)
+    return {name + suffix: measure for suffix, measure in terms.items()}
 
 
 def definitions(items: str, norm: Norm) -> dict[str, Measure]:
@@ -262,13 +259,13 @@ MECHANISMS: dict[Norm, str] = {1: "laplace", 2: "gaussian"}
 
 def stage_and_totals(limits: Limits, items: str, norm: Norm, keys: str = "world, k") -> tuple[Any, Any]:
     options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{MECHANISMS[norm]}')"
-    own = replayer(limits)
-    plan = own.plan(f"SELECT {options} {keys}, {items} FROM t GROUP BY {keys}")
+    opened = replayer(limits)
+    plan = opened.plan(f"SELECT {options} {keys}, {items} FROM t GROUP BY {keys}")
     (stage,) = plan.stages
     assert all(draw.shift == (20 if draw.parts > 1 else 0) for noised in stage.noised for draw in noised.draws)
-    found = own.totals(stage, check(own.session, plan))
-    weighed = {name: {at: m * grid(stage, name) for at, m in cells.items()} for name, cells in found.named.items()}
-    return stage, dataclasses.replace(found, named=weighed)
+    totals = opened.totals(stage, check(opened.session, plan))
+    weighed = {name: {at: m * grid(stage, name) for at, m in cells.items()} for name, cells in totals.named.items()}
+    return stage, dataclasses.replace(totals, named=weighed)
 
 
 def grid(stage: Any, name: str) -> int:
@@ -278,7 +275,7 @@ def grid(stage: Any, name: str) -> int:
 
 def reach_of(stage: Any, name: str) -> int:
     """What is declared, in weighed integers."""
-    return dpsql.testing.physical.reaches(stage)[name].most * grid(stage, name)
+    return dpsql.testing.measurements.reaches(stage)[name].most * grid(stage, name)
 
 
 def whole(stage: Any, name: str, reach: int) -> int:
@@ -288,11 +285,11 @@ def whole(stage: Any, name: str, reach: int) -> int:
 
 def by_world(cells: Any) -> list[Totals]:
     """A measurement's totals; groups are counted off, k varies fastest."""
-    found = [Totals() for _ in worlds()]
+    per_world = [Totals() for _ in worlds()]
     for ((group,), cell), m in cells.items():
         if m:
-            found[group // 2][KEYS[group % 2], cell] += m
-    return found
+            per_world[group // 2][KEYS[group % 2], cell] += m
+    return per_world
 
 
 def distance(one: Totals, other: Totals, norm: Norm) -> int:
@@ -320,18 +317,18 @@ def test_every_total_is_its_definition(items: str, limits: Limits, norm: Norm) -
         limits = TOTAL  # elsewhere bounds of groups are no better than of rows
     if limits is FIRST and "DISTINCT u" in items:
         limits = TOTAL  # one row each: rows are counted
-    stage, found = stage_and_totals(limits, items, norm)
+    stage, actual = stage_and_totals(limits, items, norm)
     expected = definitions(items, norm)
-    assert list(found.named) == list(expected)
-    own: Norm = 1 if items in CHOSEN else norm
+    assert list(actual.named) == list(expected)
+    norm_used: Norm = 1 if items in CHOSEN else norm
     for name, measure in expected.items():
-        here = by_world(found.named[name])
+        here = by_world(actual.named[name])
         for world, totals in zip(worlds(), here, strict=True):
-            low, high = measure.totals(world, limits, own)
+            low, high = measure.totals(world, limits, norm_used)
             cells = low.keys() | high.keys() | totals.keys()
             assert all(low[cell] <= totals[cell] <= high[cell] for cell in cells), (world, totals, low, high)
-        reach = measure.reach(limits, own)
-        largest = max(distance(here[n], here[m], own) for n, m in neighbours())
+        reach = measure.reach(limits, norm_used)
+        largest = max(distance(here[n], here[m], norm_used) for n, m in neighbours())
         assert largest <= reach == reach_of(stage, name)
         assert largest >= reach * 0.999
 
@@ -341,16 +338,16 @@ def test_every_total_is_its_definition(items: str, limits: Limits, norm: Norm) -
 @pytest.mark.parametrize("items", [items for items in ITEMS if not any(word in items for word in OF_UNITS)])
 def test_rows_that_are_units(items: str, norm: Norm) -> None:
     """Nothing is weighed: every row counts in full, by the form of the relation."""
-    stage, found = stage_and_totals(ALONE, items, norm)
+    stage, seen = stage_and_totals(ALONE, items, norm)
     assert stage.source.single
-    own: Norm = 1 if items in CHOSEN else norm
+    norm_used: Norm = 1 if items in CHOSEN else norm
     for name, measure in definitions(items, norm).items():
-        for world, totals in zip(worlds(), by_world(found.named[name]), strict=True):
+        for world, totals in zip(worlds(), by_world(seen.named[name]), strict=True):
             rows: World = tuple((row,) for person in world for row in person)
-            low, high = measure.totals(rows, ALONE, own)
+            low, high = measure.totals(rows, ALONE, norm_used)
             assert low == high
             assert {cell: m for cell, m in low.items() if m} == dict(totals), world
-        assert reach_of(stage, name) == whole(stage, name, measure.reach(ALONE, own))
+        assert reach_of(stage, name) == whole(stage, name, measure.reach(ALONE, norm_used))
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -358,17 +355,17 @@ def test_rows_that_are_units(items: str, norm: Norm) -> None:
 def test_distinct_values(limits: Limits, norm: Norm) -> None:
     """Which of a person's values are kept is the hash's affair: between what is certain and what anybody has. Two groups'
     values are different ones."""
-    stage, found = stage_and_totals(limits, "COUNT(DISTINCT x)", norm)
+    stage, seen = stage_and_totals(limits, "COUNT(DISTINCT x)", norm)
     in_group = 2 if limits is TOTAL else 1
     assert (stage.noised[0].measurement.most, stage.noised[0].measurement.in_group) == (2, in_group)
     reach = 2 * FULL if norm == 1 else math.isqrt(2 * in_group * FULL * FULL - 1) + 1
     assert reach_of(stage, "count(distinct x)") == whole(stage, "count(distinct x)", reach)
-    for world, totals in zip(worlds(), by_world(found.named["count(distinct x)"]), strict=True):
+    for world, totals in zip(worlds(), by_world(seen.named["count(distinct x)"]), strict=True):
         assert all(m % FULL == 0 for m in totals.values())
-        own = [{(k, x) for k, x, _ in person if x is not None} for person in world]
-        kept = [min(2, sum(min(in_group, n) for n in Counter(k for k, _ in values).values())) for values in own]
-        certain = set().union(*(values for values, n in zip(own, kept, strict=True) if len(values) == n))
-        every = set().union(*own)
+        distinct = [{(k, x) for k, x, _ in person if x is not None} for person in world]
+        kept = [min(2, sum(min(in_group, n) for n in Counter(k for k, _ in values).values())) for values in distinct]
+        certain = set().union(*(values for values, n in zip(distinct, kept, strict=True) if len(values) == n))
+        every = set().union(*distinct)
         count = totals.total() // FULL
         assert max([len(certain), *kept]) <= count <= min(len(every), sum(kept))
         for k in KEYS:
@@ -379,7 +376,7 @@ def test_distinct_values(limits: Limits, norm: Norm) -> None:
 @pytest.mark.parametrize(("limits", "limit"), [(TOTAL, 1), (PAIR, 2)], ids=["total", "pair"])
 def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
     """⌊2^b/g⌋ or ⌊2^b/√g⌋ for each of somebody's g groups; whoever has too many does not vote; nobody's key is not there."""
-    stage, found = stage_and_totals(limits, "COUNT(*)", norm, keys="world, private")
+    stage, actual = stage_and_totals(limits, "COUNT(*)", norm, keys="world, private")
     bits = stage.selection.bits
     assert len(stage.selection.votes) == (limit if norm == 1 else 1024)
     expected: Counter[tuple[int, str]] = Counter()
@@ -389,8 +386,8 @@ def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
             if norm == 2 or len(groups) <= limit:
                 vote = 2**bits // len(groups) if norm == 1 else math.isqrt(4**bits // len(groups))
                 expected.update({(at, k): vote for k in groups})
-    assert {group: m for (group, _), m in found.named["keys"].items()} == dict(expected)
-    assert found.groups == set(expected)
+    assert {group: m for (group, _), m in actual.named["keys"].items()} == dict(expected)
+    assert actual.groups == set(expected)
 
 
 @pytest.mark.slow
@@ -400,18 +397,18 @@ def test_votes_for_private_keys(limits: Limits, limit: int, norm: Norm) -> None:
 def test_totals_beside_votes(items: str, limits: Limits, norm: Norm) -> None:
     """Private keys where one row of a person counts: each key that is voted for has its votes, and the totals that it would
     have if every key were public; a person moves them no further over all keys of both sides."""
-    stage, found = stage_and_totals(limits, items, norm, keys="world, private")
-    assert found.by_key
+    stage, seen = stage_and_totals(limits, items, norm, keys="world, private")
+    assert seen.by_key
     full, voters = 2**stage.selection.bits, Counter[tuple[int, str]]()
     for at, world in enumerate(worlds()):
         people_ = world if limits is FIRST else tuple((row,) for person in world for row in person)
         for groups in ({k for k, *_ in person} for person in people_):
             vote = full // len(groups) if norm == 1 else math.isqrt(full**2 // len(groups))
             voters.update({(at, k): vote for k in groups if norm == 2 or len(groups) == 1})
-    assert {key: votes for (key, _), votes in found.named["keys"].items()} == dict(voters)
+    assert {key: votes for (key, _), votes in seen.named["keys"].items()} == dict(voters)
     for name, measure in definitions(items, norm).items():
         here: list[Totals] = [Totals() for _ in worlds()]
-        for ((at, k), cell), m in found.named[name].items():
+        for ((at, k), cell), m in seen.named[name].items():
             assert (at, k) in voters
             here[at][k, cell] = m
         for at, (world, totals) in enumerate(zip(worlds(), here, strict=True)):
@@ -425,7 +422,7 @@ def test_totals_beside_votes(items: str, limits: Limits, norm: Norm) -> None:
                 both = [k for k in KEYS if (n, k) in voters and (m, k) in voters]
                 one_, other = (Totals({c: t[c] for c in t if c[0] in both}) for t in (here[n], here[m]))
                 moved.append(distance(one_, other, norm))
-            assert max(moved) <= measure.reach(limits, norm) == dpsql.testing.physical.reaches(stage)[name].most
+            assert max(moved) <= measure.reach(limits, norm) == dpsql.testing.measurements.reaches(stage)[name].most
 
 
 def test_worlds_are_all_there_are() -> None:

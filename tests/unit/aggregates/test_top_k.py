@@ -14,25 +14,11 @@ from dpsql.mechanisms import order_statistics
 from dpsql.mechanisms.choice import Chooser
 from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import RowTotal, TopGroups
+from tests.worlds import again, bounded, people
 
-CATALOG = {
-    "dataset": "top",
-    "unit": "person",
-    "budget": {"epsilon": 1_000_000, "delta": 0.5},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 2,
-            "max_rows": 2,
-            "columns": {
-                "u": "integer",
-                "k": {"type": "integer", "lower": 0, "upper": 39, "nullable": False},
-                "x": {"type": "real", "lower": 0, "upper": 1},
-                "s": "text",
-            },
-        }
-    },
-}
+CATALOG = people(
+    {"k": bounded("integer", 0, 39, nullable=False), "x": bounded("real", 0, 1), "s": "text"}, max_groups=2, max_rows=2
+)
 RNG = np.random.default_rng(4)
 PEOPLE = 5_000
 FRAME = pd.DataFrame(
@@ -80,7 +66,7 @@ def test_the_groups_are_chosen_by_what_is_charged(
         return CHOOSE(scores, by=by, epsilon=epsilon, sensitivity=sensitivity)
 
     monkeypatch.setattr(order_statistics, "choose", choose)
-    described = {**CATALOG, "accounting": accounting, "dataset": f"top {accounting}"}
+    described = again(CATALOG, accounting=accounting)
     with dpsql.connect(described, source={"t": FRAME}) as conn:
         sql = QUERY.format("k, COUNT(*) AS n", "n")
         assert {row[0] for row in conn.execute(sql)} == {0, 1, 2}

@@ -44,7 +44,7 @@ def test_spending_rules_change_no_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("delta", "more", "words"),
     [
-        ("", "", ["δ = 0 in all", "are refused"]),
+        ("", "", ["δ = 0 in total", "are refused"]),
         (", delta: 1e-6", "", ["for one patient", "1 in 1,000,000", "`units:`"]),
         (", delta: 1e-6", "units: 5000", ["1 in 1,000,000", "somebody of 5,000", "1 in 200 "]),
         (", delta: 1e-6", "units: 400000", ["somebody of 400,000", "up to 0.4 "]),

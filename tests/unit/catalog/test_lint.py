@@ -61,9 +61,9 @@ def test_nothing_stands_out() -> None:
 )
 def test_warnings(old: str, new: str, warning: str) -> None:
     assert old in GOOD
-    found = lint(loads(GOOD.replace(old, new)))
-    assert len(found) == 1
-    assert warning in found[0]
+    warnings = lint(loads(GOOD.replace(old, new)))
+    assert len(warnings) == 1
+    assert warning in warnings[0]
 
 
 @pytest.mark.parametrize("name", ["student", "hospital", "browser_logs", "exam"])

@@ -154,21 +154,21 @@ def test_numbers_are_the_decimals_they_print(written: str, exact: Fraction) -> N
     ],
 )
 def test_keys_are_atoms(column: str, keys: tuple[object, ...] | None) -> None:
-    found = loads(SMALL % column).tables[0].columns[1].keys
+    atoms = loads(SMALL % column).tables[0].columns[1].keys
     if "timestamp" in column:
-        assert found == (1_000_000, 86_400_500_000, 172_800_000_000)
+        assert atoms == (1_000_000, 86_400_500_000, 172_800_000_000)
     elif "text" in column:
-        assert found == ("yes", "no", "on", "off", "true", "01", "1:30", "null")
+        assert atoms == ("yes", "no", "on", "off", "true", "01", "1:30", "null")
     else:
-        assert found == keys
-        assert [type(key) for key in found] == [type(key) for key in keys or ()]
+        assert atoms == keys
+        assert [type(key) for key in atoms] == [type(key) for key in keys or ()]
 
 
 def test_timestamps_before_1970_and_their_microseconds() -> None:
     column = "{type: timestamp, lower: 1969-12-31 23:59:59.999999, upper: 9999-12-31 23:59:59.999999}"
-    found = loads(SMALL % column).tables[0].columns[1].interval
-    assert found.lower == -1
-    assert found.upper == 253402300799999999
+    interval = loads(SMALL % column).tables[0].columns[1].interval
+    assert interval.lower == -1
+    assert interval.upper == 253402300799999999
 
 
 def test_a_dict_follows_the_same_rules() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpsql.catalog.model import fold
@@ -51,12 +51,13 @@ def test_it_loads_after() -> None:
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")) | st.just(" "), min_size=1, max_size=12).filter(str.strip)
 
 
+@example(["x"], "<<")
 @given(st.lists(NAMES, min_size=1, max_size=5, unique_by=fold), NAMES)
 def test_any_names_come_back(names: list[str], table: str) -> None:
     text = scaffold(table, [("u", "BIGINT"), *((f"c{name}", "VARCHAR") for name in names)], "x.parquet")
-    found = loads(answered(text, "u")).tables[0]
-    assert [column.name for column in found.columns] == ["u", *(f"c{name}" for name in names)]
-    assert found.name == table.replace(".", "_")
+    described = loads(answered(text, "u")).tables[0]
+    assert [column.name for column in described.columns] == ["u", *(f"c{name}" for name in names)]
+    assert described.name == table.replace(".", "_")
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ def test_it_has_the_loader_s_fields() -> None:
     table = catalog["properties"]["tables"]["additionalProperties"]
     column = table["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     form = table["properties"]["format"]
-    for found, fields in (
+    for part, fields in (
         (catalog, load.CATALOG_FIELDS),
         (table, tables.TABLE_FIELDS),
         (column, columns.COLUMN_FIELDS),
         (form, sources.FORMAT_FIELDS),
     ):
-        assert set(found["properties"]) == set(fields)
-        assert found["additionalProperties"] is False
+        assert set(part["properties"]) == set(fields)
+        assert part["additionalProperties"] is False

@@ -122,7 +122,7 @@ def test_the_sample_file() -> None:
     [
         ("rows: 649", "clamp_columns: False", 6, "always clips values to their bounds"),
         ("rows: 649", "clamp_counts: yes", 6, "counts may be negative"),
-        ("rows: 649", "max_ids: 3", 6, "row_privacy says that a row is a unit, max_ids that a unit has 3"),
+        ("rows: 649", "max_ids: 3", 6, "row_privacy says that a row is a unit, but max_ids says that a unit has 3"),
         ("rows: 649", "censor_dims: off", 6, "famsize"),
         ("upper: 25}", "upper: 25, missing_value: 20}", 8, "NULL stays NULL"),
         ("upper: 25}", "upper: 25, sensitivity: 3}", 8, "on the bounds"),

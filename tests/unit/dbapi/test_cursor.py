@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import subprocess
 import sys
 import threading
@@ -17,15 +16,12 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact
-
-numbers = itertools.count(1)
+from tests.worlds import keys, people
 
 
 def catalog(**more: Any) -> dict[str, Any]:
-    columns = {"id": "integer", "k": {"type": "text", "keys": ["a", "b"]}}
-    table = {"unit": "id", "max_groups": 1, "max_rows": 1, "columns": columns}
     budget = {"budget": {"epsilon": 5, "delta": 1e-6}, "per_query": {"epsilon": 1, "delta": 1e-9}}
-    return {"dataset": f"cursor{next(numbers)}", **budget, "tables": {"t": table}, **more}
+    return people({"k": keys("a", "b")}, unit="id", max_groups=1, max_rows=1, **{**budget, **more})
 
 
 DATA = {"id": np.arange(100), "k": ["a", "b"] * 50}
@@ -146,12 +142,17 @@ def test_rollback_never_refunds(connection: dpsql.Connection) -> None:
     connection.commit()
     assert connection.budget.spent.epsilon == 1
     assert connection.autocommit is True
-    connection.autocommit = True
-    with pytest.raises(dpsql.NotSupportedError):
-        connection.autocommit = False
+    connection.autocommit = False
+    connection.execute("CREATE TABLE mine (a INTEGER)")
+    assert connection.in_transaction
+    connection.execute("SELECT k, COUNT(*) FROM t GROUP BY k")
+    connection.rollback()
+    assert connection.budget.spent.epsilon == 2 and not connection.in_transaction
+    with pytest.raises(dpsql.ProgrammingError, match="DPSQL-101"):
+        connection.execute("SELECT * FROM mine")
 
 
-def test_executemany_is_for_insert(connection: dpsql.Connection) -> None:
+def test_executemany_is_for_changes(connection: dpsql.Connection) -> None:
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE mine (a INTEGER, b VARCHAR(10), d DATE)")
     rows = [(1, "x", date(2020, 1, 1)), (None, None, None)]

@@ -22,5 +22,5 @@ def test_decimals_meet_as_in_duckdb() -> None:
     )
     with duckdb.connect() as connection:
         (wanted,) = connection.execute(f"SELECT {asked}").fetchall()
-    found = [common(decimal(*one), decimal(*other)) for one, other in pairs]
-    assert [None if type_ is None else type_.sql for type_ in found] == list(wanted)
+    met = [common(decimal(*one), decimal(*other)) for one, other in pairs]
+    assert [None if type_ is None else type_.sql for type_ in met] == list(wanted)

@@ -13,9 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpsql.engine.hardening import Limits
 from dpsql.engine.sources import Database, Files, Source
 from dpsql.engine.vault import Vault
 from dpsql.errors import SourceError
+from dpsql.testing import exact
+from tests.worlds import dataset, people, private, public
 
 
 def parquet(*paths: Path, exact_text: frozenset[str] = frozenset()) -> Files:
@@ -72,7 +75,7 @@ def test_files_that_are_not_parquet(tmp_path: Path) -> None:
 def test_row_numbers_are_unique_over_files_and_the_same_in_every_scan(tmp_path: Path) -> None:
     write(tmp_path / "b.parquet", x=list(range(10)))
     write(tmp_path / "a.parquet", x=list(range(100, 107)))
-    with Vault.open({"t": parquet(tmp_path / "*.parquet")}, threads=4) as vault:
+    with Vault.open({"t": parquet(tmp_path / "*.parquet")}, Limits(threads=4)) as vault:
         relation = vault.relation("t", row_number=True)
         got = vault.run(f"SELECT x, __row FROM {relation} ORDER BY __row")
         assert got["x"].tolist() == [*range(100, 107), *range(10)]
@@ -177,7 +180,43 @@ def test_names_are_exact(tmp_path: Path) -> None:
 def test_spilled_rows_are_removed_and_the_folder_is_private(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", x=[1])
     vault = Vault.open({"t": parquet(path)})
-    folder = Path(vault._reader._database.cursor().execute("SELECT current_setting('temp_directory')").fetchall()[0][0])
+    folder = Path(
+        vault._backend._database.cursor().execute("SELECT current_setting('temp_directory')").fetchall()[0][0]
+    )
     assert folder.stat().st_mode & 0o777 == 0o700
     vault.close()
     assert not folder.exists()
+
+
+def test_what_a_database_computes_as_it_is_read_is_said(database: Path) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            "CREATE TABLE s.g (u BIGINT, y INTEGER GENERATED ALWAYS AS (CAST(random() * 100 AS INTEGER)))"
+        )
+    given = {name: Database(path=database, schema="s", table=table) for name, table in (("g", "g"), ("v", "v"))}
+    with Vault.open(given) as vault:
+        assert [c.type for c in vault.columns("g")] == ["BIGINT", "GENERATED INTEGER"]
+        assert (vault.computed("g"), vault.computed("v")) == (None, "a view")
+
+
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [("v AS SELECT u, CAST(t AS INTEGER) AS y FROM base", 322), ("v AS SELECT u, random() * 9 AS y FROM base", 322)],
+)
+def test_no_view_of_a_database_is_read_as_a_private_table(tmp_path: Path, table: str, code: int) -> None:
+    """DuckDB says of no function whether it may fail: one person's text would decide whether the query is answered."""
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE base AS SELECT 1 AS u, 'no number' AS t; CREATE VIEW {table}")
+        connection.execute("CREATE TABLE t (u BIGINT, y INTEGER GENERATED ALWAYS AS (CAST(random() * 100 AS INTEGER)))")
+    file = str(tmp_path / "d.duckdb")
+    for name, expected in (("v", code), ("t", 307)):
+        world = people({"y": "integer"})
+        world["tables"]["t"]["source"] = {"database": file, "table": f"main.{name}"}
+        with exact(world) as opened, pytest.raises(SourceError, match="computed as it is read") as caught:
+            opened.execute("SELECT COUNT(y) FROM t")
+        assert caught.value.number == expected
+    words = dataset({"t": private({}), "v": public({"y": "text"})})
+    words["tables"]["t"]["source"] = {"database": file, "table": "main.t"}
+    words["tables"]["v"]["source"] = {"database": file, "table": "main.v"}
+    with exact(words) as opened:  # what is not declared is not read
+        assert opened.execute("SELECT COUNT(*) FROM t").fetchall() == [(0,)]

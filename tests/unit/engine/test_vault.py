@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpsql.engine.hardening import Limits
 from dpsql.engine.scratch import Scratch
-from dpsql.engine.sources import Frame
+from dpsql.engine.sources import Files, Frame
 from dpsql.engine.vault import Vault
 from dpsql.errors import Error, ExecutionError, InterfaceError, InternalError, Interrupted
 
@@ -152,7 +153,7 @@ def test_control_c(vault: Vault) -> None:
 
 
 def test_out_of_memory_has_a_code_of_its_own() -> None:
-    with Vault.open({"t": Frame(data={"x": [1]})}, memory_limit="40MB", threads=1) as vault:
+    with Vault.open({"t": Frame(data={"x": [1]})}, Limits(memory="40MB", threads=1)) as vault:
         with pytest.raises(ExecutionError) as caught:
             vault.run("SELECT len(list(range)) AS n FROM range(30000000)")
         assert caught.value.number == 504
@@ -179,6 +180,18 @@ def test_runs_may_overlap(vault: Vault) -> None:
     assert failures == []
 
 
+def test_a_file_that_is_written_between_two_statements_of_a_snapshot_ends_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\nx\n")
+    with Vault.open({"t": Files(paths=(path,), kind="csv")}) as vault, vault.snapshot() as snapshot:
+        assert snapshot.run("SELECT a FROM source.t")["a"].tolist() == ["x"]
+        path.write_text("a\ny\nz\n")
+        with pytest.raises(ExecutionError) as caught:
+            snapshot.run("SELECT a FROM source.t")
+        assert caught.value.number == 505
+        assert vault.run("SELECT a FROM source.t")["a"].tolist() == ["y", "z"]
+
+
 def test_a_closed_vault_says_so(vault: Vault) -> None:
     vault.close()
     vault.close()
@@ -190,15 +203,16 @@ def test_neither_pandas_nor_pyarrow_is_loaded(tmp_path: Path) -> None:
     script = """
 import sys, numpy as np
 from pathlib import Path
+from dpsql.engine.hardening import Limits
 from dpsql.engine.scratch import Scratch
 from dpsql.engine.public import PublicReader
 from dpsql.engine.sources import Files, Frame
 from dpsql.engine.vault import Vault
 path = Path(sys.argv[1])
 path.write_text("a,b\\n1,x\\n")
-public = PublicReader.open({"p": Files(paths=(path,), kind="csv")})
+public = PublicReader({"p": Files(paths=(path,), kind="csv")}, Limits())
 scratch = Scratch()
-scratch.load_stream("p", public.rows("p"))
+scratch.load_stream("p", public.stream("FROM source.p"))
 scratch.load("r", {"n": np.array([1]), "s": np.array([None], dtype=object)}, {"n": "INTEGER"})
 result = scratch.query("SELECT * FROM p, r")
 vault = Vault.open({"t": Files(paths=(path,), kind="csv"), "f": Frame(data={"x": [1, "a"]})})

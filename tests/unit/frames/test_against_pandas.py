@@ -213,10 +213,10 @@ def test_polars() -> None:
 def test_what_is_clipped_keeps_its_missing_values() -> None:
     """Half of the people have no pulse on record: they are not taken for people with one at a bound."""
     data = pd.DataFrame({"person": range(100), "pulse": [np.nan if i % 2 else 100.0 for i in range(100)]})
-    found = exact_frame(data, unit="person", rows_per_unit=1)["pulse"]
+    actual = exact_frame(data, unit="person", rows_per_unit=1)["pulse"]
     for clipped, expected in (
-        (found.clip(40, 180), data["pulse"].clip(40, 180)),
-        (found.clip(40).clip(upper=90), data["pulse"].clip(40, 90)),
+        (actual.clip(40, 180), data["pulse"].clip(40, 180)),
+        (actual.clip(40).clip(upper=90), data["pulse"].clip(40, 90)),
     ):
         assert (clipped.mean(), clipped.count()) == (expected.mean(), expected.count())
 

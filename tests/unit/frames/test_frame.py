@@ -18,6 +18,7 @@ import pytest
 import dpsql
 from dpsql.frames import NoisyFloat, NoisyInt, PrivateFrame, Result
 from dpsql.report.explanation import Explanation
+from tests.worlds import bounded, dataset, keys, private
 
 numbers = itertools.count(1)
 SENTINEL = "Zaphod-Beeblebrox"
@@ -135,7 +136,7 @@ def test_there_is_no_silent_default(left_out: str) -> None:
 def test_rows_per_unit_or_the_older_pair() -> None:
     rows = {"max_groups": None, "max_rows": None}
     assert made(**rows, rows_per_unit=6, groups_per_unit=2).groupby("kind").size() is not None
-    with pytest.raises(dpsql.Error, match="max_groups beside rows_per_unit"):
+    with pytest.raises(dpsql.Error, match="both max_groups and rows_per_unit"):
         made(rows_per_unit=6)
 
 
@@ -270,10 +271,10 @@ def test_nothing_that_is_shown_depends_on_the_rows() -> None:
 
 def test_explaining_reads_and_charges_nothing() -> None:
     frame = made()
-    found = frame.explain(lambda df: df.filter("age > 3").groupby("kind").agg(n="count"))
-    assert isinstance(found, Explanation) and found.privacy.cost.epsilon == 1
+    explained = frame.explain(lambda df: df.filter("age > 3").groupby("kind").agg(n="count"))
+    assert isinstance(explained, Explanation) and explained.privacy.cost.epsilon == 1
     assert frame.budget.spent.epsilon == 0
-    assert repr(found) == str(found)
+    assert repr(explained) == str(explained)
 
 
 PAIRS: dict[str, tuple[Callable[[PrivateFrame], Any], str]] = {
@@ -334,28 +335,24 @@ def test_bad_cells_are_null_and_odd_dtypes_are_text() -> None:
 
 
 def test_from_metadata() -> None:
-    people_columns = {"person": "integer", "tall": "boolean"}
-    visits = {
-        "person": "integer",
-        "kind": {"type": "text", "keys": ["a", "b"]},
-        "age": {"type": "integer", "lower": 0, "upper": 100},
-    }
-    catalog: dict[str, Any] = {
-        "dataset": f"m{next(numbers)}",
-        "unit": "person",
-        "budget": {"epsilon": 5, "delta": 1e-6},
-        "per_query": {"epsilon": 1},
-        "tables": {
-            "visits": {"unit": "person", "max_groups": 2, "max_rows": 3, "columns": visits},
-            "people": {"unit": "person", "max_groups": 1, "max_rows": 1, "columns": people_columns},
+    visits = {"kind": keys("a", "b"), "age": bounded("integer", 0, 100)}
+    catalog = dataset(
+        {
+            "visits": private(visits, unit="person", max_groups=2, max_rows=3),
+            "people": private({"tall": "boolean"}, unit="person", max_groups=1, max_rows=1),
         },
-    }
+        budget={"epsilon": 5, "delta": 1e-6},
+        per_query={"epsilon": 1},
+    )
     people = pd.DataFrame({"person": np.arange(100), "tall": True})
     both = {"visits": data(), "people": people}
     with pytest.raises(dpsql.InterfaceError, match="table="):
         PrivateFrame(data(), catalog)
     with pytest.raises(dpsql.InterfaceError, match="bounds="):
         PrivateFrame(data(), catalog, table="visits", bounds={"age": (0, 1)})
+    for more in ({"row_is_unit": True}, {"not_null": ["age"]}, {"dataset": "another"}):
+        with pytest.raises(dpsql.InterfaceError, match=f"{next(iter(more))}= is set by the metadata"):
+            PrivateFrame(data(), catalog, table="visits", **more)
     frame = PrivateFrame(both["visits"], catalog, table="visits")
     assert frame.sql("SELECT kind, COUNT(*) FROM df GROUP BY kind").columns[0] == "kind"
     tall = PrivateFrame(people, catalog, table="people").filter("tall")
@@ -374,7 +371,7 @@ def test_several_quantiles_at_once() -> None:
     frame = made()
     assert len(frame["age"].quantile([0.25, 0.75])) == 2
     assert frame.budget.spent.epsilon == 1
-    with pytest.raises(dpsql.Error, match="no fractions"):
+    with pytest.raises(dpsql.Error, match="list of fractions is empty"):
         frame["age"].quantile([])
     assert frame.budget.spent.epsilon == 1
 
@@ -398,5 +395,5 @@ def test_options_count_for_sql_that_is_written_by_hand() -> None:
     before = frame.budget.spent.epsilon
     frame.sql("SELECT COUNT(*) AS n FROM df")
     assert frame.budget.spent.epsilon == before + 0.25
-    own = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.125) COUNT(*) AS n FROM df"
-    assert frame.explain(own).privacy.cost.epsilon == 0.125
+    by_hand = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.125) COUNT(*) AS n FROM df"
+    assert frame.explain(by_hand).privacy.cost.epsilon == 0.125

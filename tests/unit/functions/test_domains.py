@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Atom, Domain, known
 from dpsql.domain.interval import Interval
 from dpsql.domain.ranges import Range, hull, type_range
 from dpsql.domain.types import BOOLEAN, TEXT, Kind, Type
 from dpsql.functions import FUNCTIONS, infer, totalise
-from dpsql.ir.expr import Call, Column, Literal
-from dpsql.plan.dialects import duckdb as vault
+from dpsql.functions.infer import UNIONS
+from dpsql.ir.expr import Call, Column, Literal, walk
+from dpsql.plan.dialects.duckdb import functions as vault
 from dpsql.plan.dialects.literals import literal
 from tests.unit.functions.world import HOSTILE, as_atom, atom, connection, every_call, holds, in_range, in_units
 
@@ -51,20 +52,20 @@ def values(type_: Type) -> st.SearchStrategy[Atom]:
 @st.composite
 def worlds(draw: st.DrawFn, type_: Type) -> tuple[Domain, list[Atom]]:
     """A domain that holds a few values, and these."""
-    found: list[Atom] = draw(st.lists(values(type_), min_size=2, max_size=4))
+    atoms: list[Atom] = draw(st.lists(values(type_), min_size=2, max_size=4))
     null = draw(st.booleans())
-    keys = (*dict.fromkeys(found), *([None] if null else [])) if draw(st.booleans()) else None
+    keys = (*dict.fromkeys(atoms), *([None] if null else [])) if draw(st.booleans()) else None
     spread = Interval()
     if type_ not in (TEXT, BOOLEAN):
-        numbers = [Fraction(v) for v in found if v is not None and not isinstance(v, str) and abs(v) != float("inf")]
+        numbers = [Fraction(v) for v in atoms if v is not None and not isinstance(v, str) and abs(v) != float("inf")]
         low, high = (min(numbers), max(numbers)) if numbers else (None, None)
-        endless = len(numbers) < len(found)
+        endless = len(numbers) < len(atoms)
         spread = Interval(
             None if endless or draw(st.booleans()) else low, None if endless or draw(st.booleans()) else high
         )
-        if any(isinstance(v, float) and abs(v) == float("inf") for v in found):
+        if any(isinstance(v, float) and abs(v) == float("inf") for v in atoms):
             keys = None
-    return Domain(type=type_, interval=spread, nullable=null, keys=keys), [*found, *([None] if null else [])]
+    return Domain(type=type_, interval=spread, nullable=null, keys=keys), [*atoms, *([None] if null else [])]
 
 
 @pytest.mark.slow
@@ -77,7 +78,7 @@ def test_values_lie_in_the_inferred_domain(name: str, data: st.DataObject) -> No
 
 
 def check(call: Call, data: st.DataObject) -> None:
-    columns = {arg.id: arg for arg in call.args if isinstance(arg, Column)}
+    columns = {part.id: part for part in walk(call) if isinstance(part, Column)}
     drawn = {i: data.draw(worlds(c.type)) for i, c in columns.items()}
     domains = {i: domain for i, (domain, _) in drawn.items()}
     ranges = {
@@ -85,12 +86,16 @@ def check(call: Call, data: st.DataObject) -> None:
         for i, (_, rows) in drawn.items()
         if type_range(columns[i].type) is not None
     }
-    expr, found = totalise(call, ranges)
+    expr, made_total = totalise(call, ranges)
     _, domain = infer(call, domains)
     total = vault.render(expr, lambda c: c.name)
-    for value in evaluate(total, call, {columns[i]: rows for i, (_, rows) in drawn.items()}):
+    values = evaluate(total, call, {columns[i]: rows for i, (_, rows) in drawn.items()})
+    for value in values:
         assert holds(domain, value), (total, domains, value, domain)
-        assert in_range(found, value, call.type), (total, ranges, value, found)
+        assert in_range(made_total, value, call.type), (total, ranges, value, made_total)
+    keys = known(domain.keys)
+    if keys is not None and call.function not in UNIONS and all(one.keys is not None for one in domains.values()):
+        assert {k for k in keys if k is not None} == {v for v in values if v is not None and v == v}, (total, domains)
 
 
 def evaluate(total: str, call: Call, columns: dict[Column, list[Atom]]) -> list[Atom]:
@@ -99,8 +104,8 @@ def evaluate(total: str, call: Call, columns: dict[Column, list[Atom]]) -> list[
         f"(SELECT unnest([{', '.join(cell(v, c.type) for v in rows)}]) AS {c.name})" for c, rows in columns.items()
     ]
     source = f" FROM {' CROSS JOIN '.join(tables)}" if tables else ""
-    found = con().execute(f"SELECT {as_atom(f'({total})', call.type)}{source}").fetchall()
-    return [atom(value, call.type) for (value,) in found]
+    answered = con().execute(f"SELECT {as_atom(f'({total})', call.type)}{source}").fetchall()
+    return [atom(value, call.type) for (value,) in answered]
 
 
 def cell(value: Atom, type_: Type) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact
+from tests.worlds import ASKED, bounded, dataset, private, public
 
 TINY, HUGE, HUGEST = "0." + "0" * 34 + "1", "9" * 38, str(2**127 - 1)
 LEFT = ("x", "x * 20", "i", "c", "w", "f", "x * 1.5", "CASE WHEN x > 50 THEN 100000 ELSE 1 END")
@@ -104,18 +105,13 @@ def tables() -> dict[str, pa.Table]:
 
 
 def catalog() -> dict[str, Any]:
-    columns = {"u": "integer", "s": "text", "x": {"type": "integer", "lower": 0, "upper": 120}, "i": "integer"}
+    columns = {"s": "text", "x": bounded("integer", 0, 120), "i": "integer"}
     decimals = {"c": "decimal(9, 2)", "w": "decimal(38, 0)", "f": "decimal(38, 30)"}
-    return {
-        "dataset": "digits",
-        "unit": "person",
-        "budget": {"epsilon": 1, "delta": 1e-5},
-        "per_query": {"epsilon": 1, "delta": 1e-6},
-        "tables": {
-            "t": {"unit": "u", "max_groups": 300, "max_rows": 3, "columns": {**columns, **decimals}},
-            "p": {"public": True, "columns": {"k": "decimal(38, 30)"}},
-        },
-    }
+    return dataset(
+        {"t": private({**columns, **decimals}, max_groups=300, max_rows=3), "p": public({"k": "decimal(38, 30)"})},
+        budget={"epsilon": 1, "delta": 1e-5},
+        per_query=ASKED,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +129,7 @@ def test_no_value_stops_a_query(both: Any) -> None:
     answered = equal = 0
     for sql in statements():
         try:
-            found = ours.execute(sql).fetchall()
+            rows = ours.execute(sql).fetchall()
         except dpsql.Error as refused:
             assert refused.code < "DPSQL-2", f"{sql}\n{refused}"
             continue
@@ -143,8 +139,8 @@ def test_no_value_stops_a_query(both: Any) -> None:
         except duckdb.Error:
             continue
         if "GROUP BY" in sql and "MAX" not in sql:  # public keys nobody has are 0
-            found = [row for row in found if row[-1]]
-        assert sorted(found) == sorted(expected), sql
+            rows = [row for row in rows if row[-1]]
+        assert sorted(rows) == sorted(expected), sql
         equal += 1
     assert answered > 1000
     assert equal > 700

@@ -15,7 +15,7 @@ from dpsql.domain.interval import interval
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, NULL, REAL, TEXT, Type, decimal
 from dpsql.functions import literal_of, make, narrow, totalise
 from dpsql.ir.expr import Column, Expr, Literal
-from dpsql.plan.dialects import duckdb as vault
+from dpsql.plan.dialects.duckdb import functions as vault
 from dpsql.plan.dialects.literals import literal
 from tests.unit.functions.world import as_atom, atom, connection, holds
 
@@ -131,10 +131,10 @@ def test_comparisons_are_exact_on_whole_numbers(name: str, negated: bool, consta
     predicate = call(name, COLUMNS[0], Literal(constant, INTEGER))
     predicate = call("not", predicate) if negated else predicate
     total = vault.render(predicate, lambda c: c.name)
-    found = con().execute(
+    answered = con().execute(
         f"SELECT c0 FROM (SELECT unnest([NULL, {', '.join(map(str, range(-5, 6)))}]) c0) WHERE {total}"
     )
-    passing = [value for (value,) in found.fetchall()]
+    passing = [value for (value,) in answered.fetchall()]
     domain = narrow(predicate, WHOLE).get(0, WHOLE[0])
     assert all(holds(domain, value) for value in passing)
     kept = [value for value in range(-5, 6) if holds(domain, value)]

@@ -11,30 +11,18 @@ import pytest
 from dpsql.execution.vault_sql import vault_relations
 from dpsql.plan.ready import with_public_keys
 from dpsql.plan.render.stage import statements
+from dpsql.plan.vault_query import with_steps
 from dpsql.testing import Replayer
+from tests.worlds import ASKED, people
 
 DEPTH = 12
-CATALOG: dict[str, Any] = {
-    "dataset": "nested",
-    "unit": "person",
-    "budget": {"epsilon": 1, "delta": 1e-5},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 1,
-            "max_rows": 1,
-            "columns": {
-                "u": "integer",
-                "i": "integer",
-                "d": "date",
-                "s": "text",
-                "q": "decimal(38, 2)",
-                "m": "timestamp",
-            },
-        }
-    },
-}
+CATALOG: dict[str, Any] = people(
+    {"i": "integer", "d": "date", "s": "text", "q": "decimal(38, 2)", "m": "timestamp"},
+    max_groups=1,
+    max_rows=1,
+    budget={"epsilon": 1, "delta": 1e-5},
+    per_query=ASKED,
+)
 TYPES = {"u": pa.int64(), "i": pa.int64(), "d": pa.date32(), "s": pa.string(), "q": pa.decimal128(38, 2)}
 SOURCE = pa.schema({**TYPES, "m": pa.timestamp("us")}.items()).empty_table()
 CHAINS = {
@@ -72,7 +60,7 @@ def test_nested_calls_are_written_out_once(chain: str) -> None:
         (stage,) = replayer.plan(f"SELECT COUNT(*) FROM t WHERE ({text}) IS NOT NULL").stages
         relations = vault_relations(replayer.session, replayer.session.vault(), stage)
         (question,) = statements(with_public_keys(stage), relations, salt=1).questions
-    sql = question.sql
+    sql = with_steps(question.steps, question.select)
     assert nested_nullifs(sql) <= 6, sql
     assert len(sql) < 1200 * DEPTH
 

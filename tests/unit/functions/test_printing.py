@@ -17,8 +17,8 @@ from dpsql.domain.types import ANY, BIGINT, DATE, INTEGER, REAL, TEXT, TIMESTAMP
 from dpsql.errors import InterfaceError, InternalError, Refused, SqlError
 from dpsql.functions import FUNCTIONS, SCRATCH_FUNCTIONS, infer, literal_of, make, number_literal, totalise
 from dpsql.ir.expr import AggregateCall, Column, Expr, Frame, Literal, SortKey, WindowCall
-from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
+from dpsql.plan.dialects.duckdb import functions as vault
 from dpsql.plan.dialects.literals import identifier, literal
 from tests.unit.functions.world import as_atom, atom, connection
 
@@ -74,10 +74,10 @@ def test_identifiers_read_back(name: str) -> None:
     ],
 )
 def test_number_tokens_have_duckdbs_types(text: str) -> None:
-    found = number_literal(text)
+    literal = number_literal(text)
     value, type_ = con().execute(f"SELECT CAST({text} AS VARCHAR), typeof({text})").fetchall()[0]
-    assert type_ == found.type.sql
-    exact = found.value if isinstance(found.value, int | Fraction) else str(found.value)
+    assert type_ == literal.type.sql
+    exact = literal.value if isinstance(literal.value, int | Fraction) else str(literal.value)
     assert Fraction(value) == Fraction(exact)
 
 
@@ -132,9 +132,8 @@ def test_scratch_functions_have_no_form_in_the_vault() -> None:
     call = make("md5", (Y,), at=None)
     assert call.type == ANY
     assert scratch.render(call, lambda c: c.name) == "md5(y)"
-    with pytest.raises(Refused, match="MD5 is for released results"):
-        infer(call, {})
-    with pytest.raises(Refused, match="MD5 is for released results"):
+    assert infer(call, {})[1].type == ANY
+    with pytest.raises(Refused, match="MD5 works on released results"):
         totalise(call, {})
     with pytest.raises(InternalError):
         vault.render(call, lambda c: c.name)
@@ -155,9 +154,9 @@ def test_nested_calls_stay_linear_and_are_decided_once(name: str) -> None:
         expr: Expr = X
         for _ in range(depth):
             expr = nested(name, expr)
-        total, found = totalise(expr, {})
+        total, made_total = totalise(expr, {})
         sizes.append(len(vault.render(total, lambda c: c.name)))
-        assert totalise(total, {}) == (total, found)
+        assert totalise(total, {}) == (total, made_total)
         assert infer(total, {})[0] == total
     assert sizes[1] < 3 * sizes[0]
 

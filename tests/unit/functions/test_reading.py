@@ -13,9 +13,9 @@ from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Typ
 from dpsql.errors import Error, Refused, SqlError
 from dpsql.functions import REFUSED, literal_of, make, number_literal, suggest, totalise
 from dpsql.ir.expr import Column, Expr
-from dpsql.plan.dialects import duckdb as vault
 from dpsql.plan.dialects import scratch
-from dpsql.sql.call_nodes import ALLOWED
+from dpsql.plan.dialects.duckdb import functions as vault
+from dpsql.sql.allow import ALLOWED
 from dpsql.sql.call_reading import read
 from dpsql.sql.type_reading import read_interval, read_type
 from tests.unit.functions.world import connection
@@ -90,9 +90,9 @@ def bound(node: exp.Expression) -> Expr:
             return literal_of(None)
         case exp.Interval():
             return read_interval(node)
-    found = read(node)
-    assert found is not None, node
-    name, args = found
+    expression = read(node)
+    assert expression is not None, node
+    name, args = expression
     to = read_type(node.args["to"]) if isinstance(node, exp.Cast) else None
     return make(name, tuple(map(bound, args)), at=None, to=to)
 
@@ -114,8 +114,8 @@ def test_a_spelling_means_what_duckdb_means(text: str) -> None:
     vault_form = vault.render(total, lambda c: c.name)
     scratch_form = scratch.render(expr, lambda c: f'v."{c.name}"')
     rows = con().execute(f"SELECT {text}, {vault_form}, {scratch_form} FROM {SOURCE} v").fetchall()
-    for wanted, *found in rows:
-        assert [repr(value) for value in found] == [repr(wanted)] * 2, (vault_form, scratch_form)
+    for wanted, *answered in rows:
+        assert [repr(value) for value in answered] == [repr(wanted)] * 2, (vault_form, scratch_form)
     described = con().execute(f"DESCRIBE SELECT {text}, {vault_form}, {scratch_form} FROM {SOURCE} v").fetchall()
     assert [row[1] for row in described] == [expr.type.sql] * 3
 
@@ -133,8 +133,8 @@ def test_only_allowed_arguments_are_set(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "s = 1",
-        "i = s",
+        "s < 1",
+        "i < s",
         "t = 5",
         "b + b",
         "s + 1",
@@ -169,9 +169,7 @@ def test_what_does_not_fit_is_refused_by_name(text: str) -> None:
     assert caught.value.what
 
 
-@pytest.mark.parametrize(
-    "text", ["i::FLOAT", "i::REAL", "s::TIMESTAMPTZ", "i::UBIGINT", "s::BLOB", "s::JSON", "i::INT[]"]
-)
+@pytest.mark.parametrize("text", ["s::TIMESTAMPTZ", "i::UBIGINT", "s::BLOB", "s::JSON", "i::INT[]"])
 def test_unknown_types_are_refused(text: str) -> None:
     with pytest.raises(Refused):
         bound(parsed(text))

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import duckdb
 
-from dpsql.domain.facts import Atom, Domain
+from dpsql.domain.facts import Atom, Domain, known
 from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, Kind, Type, decimal
 from dpsql.errors import SqlError
@@ -321,9 +321,10 @@ def atom(value: object, type_: Type) -> Atom:
 
 def holds(domain: Domain, value: Atom) -> bool:
     """Whether a value is inside a domain; NaN counts as NULL, an infinite real needs an open end."""
+    keys = known(domain.keys)
     if value is None or value != value:
-        return domain.nullable and (domain.keys is None or None in domain.keys)
-    if domain.keys is not None and value not in domain.keys:
+        return domain.nullable and (keys is None or None in keys)
+    if keys is not None and value not in keys:
         return False
     if isinstance(value, str) or domain.type == BOOLEAN:
         return True
@@ -343,6 +344,6 @@ def in_units(value: Atom, type_: Type) -> int | None:
     return int(Fraction(value) * 10**type_.scale)
 
 
-def in_range(found: Range | None, value: Atom, type_: Type) -> bool:
-    units = None if found is None else in_units(value, type_)
-    return units is None or (found is not None and units in found)
+def in_range(range_: Range | None, value: Atom, type_: Type) -> bool:
+    units = None if range_ is None else in_units(value, type_)
+    return units is None or (range_ is not None and units in range_)

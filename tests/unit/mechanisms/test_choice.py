@@ -15,8 +15,8 @@ Choose = Callable[..., np.ndarray]
 
 @pytest.fixture(params=[permute_and_flip.choose, exponential.choose], ids=["permute-and-flip", "exponential"])
 def choose(request: pytest.FixtureRequest) -> Choose:
-    found: Choose = request.param
-    return found
+    chooser: Choose = request.param
+    return chooser
 
 
 def scores(*rows: list[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpsql.mechanisms import laplace
-from dpsql.mechanisms.threshold import key_probability
+from dpsql.mechanisms.key_probability import key_probability
 
 
 def tail(m: int, t: int) -> Decimal:
@@ -106,11 +106,11 @@ def test_half_width_of_one_and_of_two(level: float) -> None:
     """One: −ln β. Two of one scale: (1 + r/2)·e^(−r) = β, at 95 % 4.113003; spread by 0.1 %, never narrower."""
     beta = 1 - level
     assert laplace.half_width_of_sum([3.0], level) == pytest.approx(-3 * math.log(beta))
-    found = laplace.half_width_of_sum([2.0, 2.0], level)
-    outside = (1 + found / 4) * math.exp(-found / 2)
+    half_width = laplace.half_width_of_sum([2.0, 2.0], level)
+    outside = (1 + half_width / 4) * math.exp(-half_width / 2)
     assert beta * 0.98 <= outside <= beta
     if level == 0.95:
-        assert 4.113003 <= found / 2 <= 4.113003 * 1.001
+        assert 4.113003 <= half_width / 2 <= 4.113003 * 1.001
 
 
 @pytest.mark.parametrize("scales", [(1.0, 2.0), (1.0, 2.0, 5.0), (1.0, 1.0, 1.0), (3.0, 3.0, 1.0), (1.0, 1e-3)])
@@ -124,10 +124,10 @@ def test_half_width_of_sum_against_a_convolution(scales: tuple[float, ...], leve
     for scale in scales:
         ends = xs + step / 2
         below = np.sign(ends) * (1 - np.exp(-np.abs(ends) / scale)) / 2  # the distribution function less one half
-        own = np.diff(below, prepend=-0.5)
+        one_mass = np.diff(below, prepend=-0.5)
         length = 2 ** math.ceil(math.log2(2 * len(xs)))
-        whole = np.fft.irfft(np.fft.rfft(mass, length) * np.fft.rfft(own, length), length)
+        whole = np.fft.irfft(np.fft.rfft(mass, length) * np.fft.rfft(one_mass, length), length)
         mass = whole[len(xs) // 2 : len(xs) // 2 + len(xs)]
-    found = laplace.half_width_of_sum(scales, level)
-    outside = float(mass[np.abs(xs) >= found].sum())
+    half_width = laplace.half_width_of_sum(scales, level)
+    outside = float(mass[np.abs(xs) >= half_width].sum())
     assert outside == pytest.approx(1 - level, rel=0.03)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dpsql.mechanisms import entropy, lattice
+from dpsql.mechanisms import coins, entropy, lattice
 from dpsql.mechanisms.exp_bounds import exp_minus
 
 LARGEST = 2**64 - 1
@@ -46,14 +46,14 @@ def test_a_ratio_coin_splits_the_words_exactly(
     edges = [0, rest * share - 1, rest * share, total * share - 1]
     for word in (edge for edge in edges if 0 <= edge < total * share):
         feed(monkeypatch, word)
-        answer = lattice._coins_ratio(array(rest), denominator, k)
+        answer = coins._coins_ratio(array(rest), denominator, k)
         assert answer.tolist() == [word < rest * share]
         feed(monkeypatch, word)
-        assert lattice._coins_ratio(array(rest), array(denominator), k).tolist() == answer.tolist()
+        assert coins._coins_ratio(array(rest), array(denominator), k).tolist() == answer.tolist()
     for word in (total * share, LARGEST):
         for again in (0, total * share - 1):
             script = feed(monkeypatch, word, again)
-            assert lattice._coins_ratio(array(rest), denominator, k).tolist() == [again < rest * share]
+            assert coins._coins_ratio(array(rest), denominator, k).tolist() == [again < rest * share]
             assert list(script.words) == []
 
 
@@ -61,9 +61,9 @@ def test_uniform_integers_redraw_the_leftover(monkeypatch: pytest.MonkeyPatch) -
     share = LARGEST // 3
     for word, drawn in ((0, 0), (share - 1, 0), (share, 1), (3 * share - 1, 2)):
         feed(monkeypatch, word)
-        assert lattice.uniform_below(array(3)).tolist() == [drawn]
+        assert coins.uniform_below(array(3)).tolist() == [drawn]
     feed(monkeypatch, LARGEST, share)
-    assert lattice.uniform_below(array(3)).tolist() == [1]
+    assert coins.uniform_below(array(3)).tolist() == [1]
 
 
 def test_the_geometric_table_is_right_wherever_it_decides() -> None:
@@ -106,22 +106,22 @@ def test_a_whole_exponent_by_sixteen_digits_and_more(monkeypatch: pytest.MonkeyP
         limit = exp_minus(whole, 1, 16)[0]
         if limit:
             feed(monkeypatch, limit - 1)
-            assert lattice.coins_whole(array(whole)).tolist() == [True]
+            assert coins.coins_whole(array(whole)).tolist() == [True]
         feed(monkeypatch, limit + 1)
-        assert lattice.coins_whole(array(whole)).tolist() == [False]
+        assert coins.coins_whole(array(whole)).tolist() == [False]
         digits = exp_minus(whole, 1, 80)[0] & LARGEST
         feed(monkeypatch, limit, digits + 1)
-        assert lattice.coins_whole(array(whole)).tolist() == [False]
+        assert coins.coins_whole(array(whole)).tolist() == [False]
         if digits:
             feed(monkeypatch, limit, digits - 1)
-            assert lattice.coins_whole(array(whole)).tolist() == [True]
+            assert coins.coins_whole(array(whole)).tolist() == [True]
 
 
 def test_the_series_coin_follows_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fails at the k-th toss: heads for odd k."""
     for failing in range(1, 8):
         feed(monkeypatch, *([0] * (failing - 1)), LARGEST - 2**20)
-        assert lattice._coins_fraction(array(1), 2).tolist() == [failing % 2 == 1]
+        assert coins.coins_fraction(array(1), 2).tolist() == [failing % 2 == 1]
 
 
 def test_a_laplace_proposal_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,15 +168,15 @@ def test_sizes(size: int) -> None:
 
 def test_coins_refuse_what_is_no_probability() -> None:
     with pytest.raises(ValueError, match="coin"):
-        lattice.bernoulli_exp([-1], [2])
+        coins.bernoulli_exp([-1], [2])
     with pytest.raises(ValueError, match="coin"):
-        lattice.bernoulli_exp([1], [0])
+        coins.bernoulli_exp([1], [0])
     with pytest.raises(ValueError, match="integers"):
-        lattice.bernoulli_exp(np.array([0.5]), 1)  # type: ignore[arg-type]  # what mypy would refuse
+        coins.bernoulli_exp(np.array([0.5]), 1)  # type: ignore[arg-type]  # what mypy would refuse
     with pytest.raises(TypeError):
         lattice.discrete_laplace(1.5, 1)  # type: ignore[arg-type]  # the same
     with pytest.raises(ValueError, match="beyond"):
-        lattice._coins_ratio(array(1), 2**62 + 1, 1)
+        coins._coins_ratio(array(1), 2**62 + 1, 1)
 
 
 def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,23 +194,23 @@ def test_a_wide_coin_decides_beyond_its_first_word(monkeypatch: pytest.MonkeyPat
         ((first, second + 9), False),
     ):
         script = feed(monkeypatch, whole, tails, *words)
-        assert lattice.coins_wide([numerator], denominator).tolist() == [heads]
+        assert coins.coins_wide([numerator], denominator).tolist() == [heads]
         assert list(script.words) == []
     feed(monkeypatch, whole, tails, 0)
-    assert lattice.coins_wide([numerator], denominator).tolist() == [True]
+    assert coins.coins_wide([numerator], denominator).tolist() == [True]
 
 
 def test_certain_and_hopeless_coins() -> None:
-    assert lattice.bernoulli_exp(np.zeros(1000, dtype=np.int64), 3).all()
-    assert not lattice.bernoulli_exp(np.full(1000, 2**62), 1).any()
-    assert not lattice.bernoulli_exp([2**200] * 10, [1] * 10).any()
-    assert lattice.bernoulli_exp([0] * 10, [2**200] * 10).all()
-    assert lattice.coins_wide([0, 2**200, 2**70 * 3**50], 3**50).tolist() == [True, False, False]
-    assert lattice.bernoulli_exp([], []).shape == (0,)
-    assert lattice.bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
+    assert coins.bernoulli_exp(np.zeros(1000, dtype=np.int64), 3).all()
+    assert not coins.bernoulli_exp(np.full(1000, 2**62), 1).any()
+    assert not coins.bernoulli_exp([2**200] * 10, [1] * 10).any()
+    assert coins.bernoulli_exp([0] * 10, [2**200] * 10).all()
+    assert coins.coins_wide([0, 2**200, 2**70 * 3**50], 3**50).tolist() == [True, False, False]
+    assert coins.bernoulli_exp([], []).shape == (0,)
+    assert coins.bernoulli_exp(np.zeros((2, 3), dtype=np.int64), 3).shape == (2, 3)
 
 
 def test_squares_beyond_words_are_integers() -> None:
     """Of a mixture of integers below and above 2^63 numpy makes floats, which no coin takes."""
-    coins = lattice.bernoulli_exp(lattice._squares(np.array([0, 3 * 2**30, 2**40])), 2**57)
-    assert coins.tolist() == [True, False, False]  # P[the second] is e^(-72)
+    heads = coins.bernoulli_exp(lattice._squares(np.array([0, 3 * 2**30, 2**40])), 2**57)
+    assert heads.tolist() == [True, False, False]  # P[the second] is e^(-72)

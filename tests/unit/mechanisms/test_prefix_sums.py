@@ -39,10 +39,10 @@ def test_it_is_exact(size: int) -> None:
     for count in (1, 2, 33, 400):
         rows = [[int(x) for x in draw.integers(-size, size, count, endpoint=True)] for _ in range(2)]
         rows.append([-size] * count)
-        found = Toeplitz(count).measured(np.array(rows, dtype=object))
+        measured = Toeplitz(count).measured(np.array(rows, dtype=object))
         c = coefficients(count)
-        for row, own in zip(rows, found, strict=True):
-            assert [int(v) for v in own] == [sum(c[i - j] * row[j] for j in range(i + 1)) for i in range(count)]
+        for row, line in zip(rows, measured, strict=True):
+            assert [int(v) for v in line] == [sum(c[i - j] * row[j] for j in range(i + 1)) for i in range(count)]
     longest = Toeplitz(MOST).measured(np.array([[size] * MOST], dtype=object))
     assert int(longest[0, -1]) == size * sum(coefficients(MOST))
     tree = Tree(40, 6).measured(np.array([[size] * 40], dtype=object))

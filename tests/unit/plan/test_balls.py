@@ -19,11 +19,15 @@ from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Field
 from dpsql.plan.answers import answers
 from dpsql.plan.balls import FULL, Norm, Radius, radius
+from dpsql.plan.dialects.duckdb import DUCKDB
 from dpsql.plan.measurements import Axis, Measurement, Number, OnAxis, One, RowMoments, RowTotal, UnitTotal
 from dpsql.plan.ready import Combinations
 from dpsql.plan.render import ball as ball_sql
-from dpsql.plan.render import stage as stage_sql
+from dpsql.plan.render import row_totals, unit_totals
+from dpsql.plan.render.printer import Printer
+from dpsql.plan.render.sums import on_noise_grid
 from dpsql.plan.stages import Draw, Form, Limit, Noised
+from dpsql.plan.vault_query import Question
 from dpsql.privacy import sensitivity
 
 FAR = 2**62 - 1
@@ -47,7 +51,7 @@ BY_UNITS: tuple[Measurement, ...] = (
 )
 
 
-class Printed(stage_sql.Printer):
+class Printed(Printer):
     """Prints over the table `given` as it is: nothing is said of its units and groups, not even that they are there."""
 
     def rows(self, parts: Any, *, present: Any = (), extra: Any = ()) -> str:
@@ -76,13 +80,18 @@ def printer(measured: Sequence[Measurement], limit: Radii, norm: Norm, *, exact:
         number=0,
     )
     ready: Any = SimpleNamespace(groups=Combinations(), stage=stage, count=100)
-    nothing: Any = None
-    return Printed(ready=ready, relations=nothing, exact=exact, kept=True, salt=0)
+    relations: Any = SimpleNamespace(dialect=DUCKDB)
+    return Printed(ready=ready, relations=relations, exact=exact, kept=True, salt=0)
 
 
 def statement(measured: Sequence[Measurement], limit: Radii, norm: Norm, *, exact: bool = True, shift: int = 0) -> str:
-    print_ = stage_sql._of_rows if isinstance(measured[0], RowTotal) else stage_sql._of_units
-    return print_(printer(measured, limit, norm, exact=exact, shift=shift), list(enumerate(measured)), norm).sql
+    print_ = row_totals.of_rows if isinstance(measured[0], RowTotal) else unit_totals.of_units
+    question = print_(printer(measured, limit, norm, exact=exact, shift=shift), list(enumerate(measured)), norm)
+    return printed(question)
+
+
+def printed(question: Question) -> str:
+    return DUCKDB.statement(question.steps, question.select)
 
 
 CONNECTION = duckdb.connect(config={"threads": 1})
@@ -94,8 +103,8 @@ def totals(rows: Sequence[Given], sql: str) -> dict[tuple[object, int], int]:
     if rows:
         values = ", ".join(f"({', '.join('NULL' if cell is None else str(cell) for cell in row)})" for row in rows)
         CONNECTION.execute(f"INSERT INTO given VALUES {values}")
-    found = CONNECTION.execute(sql).fetchall()
-    return {(g, j): int(m) for g, *cells in found for j, m in enumerate(cells) if m is not None}
+    answered = CONNECTION.execute(sql).fetchall()
+    return {(g, j): int(m) for g, *cells in answered for j, m in enumerate(cells) if m is not None}
 
 
 def moved(before: dict[Any, int], after: dict[Any, int], j: int) -> list[int]:
@@ -125,8 +134,8 @@ def without_each(
         for n, side in enumerate(sides)
         for u, g, x, y in side
     ]
-    found = totals(apart, statement(measured, limit, norm, exact=not shift, shift=shift))
-    by_side = [{(g % SIDE, j): m for (g, j), m in found.items() if g // SIDE == n} for n in range(len(sides))]
+    apart_totals = totals(apart, statement(measured, limit, norm, exact=not shift, shift=shift))
+    by_side = [{(g % SIDE, j): m for (g, j), m in apart_totals.items() if g // SIDE == n} for n in range(len(sides))]
     cells = len({g for _, g, _, _ in rows})
     for after in by_side[1:]:
         for j, one in enumerate(measured):
@@ -197,8 +206,8 @@ def test_one_row_has_its_whole_weight() -> None:
     """Whoever is within the limit counts in full, also in norm 2, where doubles propose the weights of all others."""
     for norm, limit in ((1, radii(3)), (2, radii(3, 3))):
         sql = statement(BY_ROWS, limit, norm)  # type: ignore[arg-type]
-        found = totals([(1, 0, 5, True), (1, 1, 5, None), (1, 2, 5, False)], sql)
-        assert {cell: m for cell, m in found.items() if m} == {
+        weighed = totals([(1, 0, 5, True), (1, 1, 5, None), (1, 2, 5, False)], sql)
+        assert {cell: m for cell, m in weighed.items() if m} == {
             **{(g, 0): FULL for g in range(3)},
             (0, 1): FULL,
             **{(g, 2): 5 * FULL for g in range(3)},
@@ -213,10 +222,10 @@ def weight(limit: Radius, norm: Norm, sizes: Sequence[int]) -> int:
     """Of a unit with so many rows in each of its groups, by the statement that is printed."""
     rows = ", ".join(f"(1, {g})" for g, size in enumerate(sizes) for _ in range(size))
     source = f"(SELECT * FROM (VALUES {rows}) AS v(u, g)) AS rows"
-    sql = ball_sql.weights(limit.ball(norm), {"e0": "count(*)"}, source, by_group=True)
-    ((unit, found),) = CONNECTION.execute(sql).fetchall()
+    sql = ball_sql.weights(limit.ball(norm), {"e0": "count(*)"}, source, DUCKDB, by_group=True)
+    ((unit, answered),) = CONNECTION.execute(sql).fetchall()
     assert unit == 1
-    return int(found)
+    return int(answered)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +235,7 @@ def weight(limit: Radius, norm: Norm, sizes: Sequence[int]) -> int:
 def test_weights_of_rows(most: int, rows: int, expected: int) -> None:
     """A5 of the construction."""
     source = f"(SELECT 1 AS u, 0 AS g FROM range({rows})) AS rows"
-    sql = ball_sql.weights(radius("rows", most).ball(1), {"e0": "count(*)"}, source, by_group=True)
+    sql = ball_sql.weights(radius("rows", most).ball(1), {"e0": "count(*)"}, source, DUCKDB, by_group=True)
     assert CONNECTION.execute(sql).fetchall() == [(1, expected)]
     assert rows * expected <= max(most * FULL, rows if rows <= most else 0)
 
@@ -251,12 +260,12 @@ def test_norm_2_is_kept_by_integers(n: list[int], squared: int, near: int | None
     squared = squared if near is None else max(1, min(2**80, q + near))
     limit = radius("rows", 2**40, squared)
     groups = " UNION ALL ".join(f"SELECT 1 AS u, {g} AS g, {x}::BIGINT AS size" for g, x in enumerate(n))
-    sql = ball_sql.weights(limit.ball(2), {"e0": "sum(size)"}, f"({groups}) AS rows", by_group=True)
-    ((_, found),) = CONNECTION.execute(sql).fetchall()
-    assert found * found * q <= squared * FULL * FULL
+    sql = ball_sql.weights(limit.ball(2), {"e0": "sum(size)"}, f"({groups}) AS rows", DUCKDB, by_group=True)
+    ((_, rows),) = CONNECTION.execute(sql).fetchall()
+    assert rows * rows * q <= squared * FULL * FULL
     largest = min(FULL, math.isqrt(squared * FULL * FULL // q))
-    assert largest - 3 <= found <= largest
-    assert found == FULL or q > squared
+    assert largest - 3 <= rows <= largest
+    assert rows == FULL or q > squared
 
 
 # --- reaches and noise grids ------------------------------------------------------------------------------------------
@@ -342,9 +351,9 @@ def test_totals_are_rounded_half_up_and_held_within_62_bits(shift: int) -> None:
     draw = Draw(mechanism="laplace", shift=shift)
     for value in (*values, None):
         text = "NULL" if value is None else f"CAST('{value}' AS HUGEINT)"
-        ((found,),) = CONNECTION.execute(f"SELECT {stage_sql.on_noise_grid(text, draw)}").fetchall()
+        ((rows,),) = CONNECTION.execute(f"SELECT {on_noise_grid(text, draw, DUCKDB)}").fetchall()
         held = max(min(value or 0, 2 ** (62 + shift)), -(2 ** (62 + shift)))
-        assert found == rounded(held, shift), (value, shift)
+        assert rows == rounded(held, shift), (value, shift)
 
 
 # --- ends -------------------------------------------------------------------------------------------------------------
@@ -387,17 +396,17 @@ def test_totals_of_moments_say_what_they_should(form: Form, degree: int, data: s
     step = data.draw(st.sampled_from([Fraction(1), Fraction(1, 100), Fraction(8)]))
     axis = Axis(arg=X.arg, step=step, low=low, high=high)
     rows = data.draw(st.lists(st.tuples(st.integers(0, FULL), st.integers(low, high)), max_size=6))
-    totals = by_definition([(w, 2 * x - low - high) for w, x in rows], axis.half, degree, form)
-    found = [
-        sum((factor * m for factor, m in zip(answer.factors, totals, strict=True)), Fraction(0)) * FULL
+    totals = by_definition([(w, 2 * x - low - high) for w, x in rows], axis.most_centred, degree, form)
+    actual = [
+        sum((term.factor * totals[term.total] for term in answer.terms), Fraction(0)) * FULL
         for answer in answers(moments(axis, degree, form))
     ]
     centred = [(w, (x - Fraction(low + high, 2)) * step) for w, x in rows]
     expected = [sum(w for w, _ in rows), sum(w * x * step for w, x in rows), sum(w * z for w, z in centred)]
     if degree == 2:
-        middle = Fraction(axis.half**2, 2) * step**2 / 4
+        middle = Fraction(axis.most_centred**2, 2) * step**2 / 4
         expected.append(sum(w * (z * z - middle) for w, z in centred))
-    assert found == expected
+    assert actual == expected
 
 
 @pytest.mark.parametrize("degree", [1, 2])
@@ -415,8 +424,8 @@ def test_ends_pay_once(low: int, high: int, degree: int) -> None:
             w = min(FULL, most * FULL // count)
             for rows in _multisets(range(low, high + 1), count):
                 weighed = [(w, 2 * x - low - high) for x in rows]
-                together = sum(map(abs, by_definition(weighed, axis.half, degree, "ends")))
-                apart = sum(sum(map(abs, by_definition([each], axis.half, degree, "ends"))) for each in weighed)
+                together = sum(map(abs, by_definition(weighed, axis.most_centred, degree, "ends")))
+                apart = sum(sum(map(abs, by_definition([each], axis.most_centred, degree, "ends"))) for each in weighed)
                 assert together <= apart <= reach
                 largest = max(largest, apart * 2 // most)
         assert largest * most == reach * 2
@@ -446,10 +455,10 @@ def test_the_printed_totals_of_moments(low: int, high: int, degree: int, form: F
     rows: list[Given] = [(1, 0, z, True) for z in zs] + [(2, 0, zs[0], True), (2, 0, None, True), (3, 1, None, True)]
     made = printer([noised.measurement], radii(2), 1, exact=True)
     made.stage.noised[:] = [noised]
-    found = totals(rows, stage_sql._of_rows(made, [(0, noised.measurement)], 1).sql)
+    shown = totals(rows, printed(row_totals.of_rows(made, [(0, noised.measurement)], 1)))
     weighed = [(2 * FULL // 5, z) for z in zs] + [(FULL, zs[0])]
-    assert [found[0, k] for k in range(degree + 1)] == by_definition(weighed, axis.half, degree, form)
-    assert {cell: m for cell, m in found.items() if cell[0] == 1} == ({} if form == "ends" else {(1, 0): 0})
+    assert [shown[0, k] for k in range(degree + 1)] == by_definition(weighed, axis.most_centred, degree, form)
+    assert {cell: m for cell, m in shown.items() if cell[0] == 1} == ({} if form == "ends" else {(1, 0): 0})
 
 
 def _multisets(values: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:

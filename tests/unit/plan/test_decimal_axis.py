@@ -12,8 +12,9 @@ import pytest
 
 from dpsql.domain.types import decimal
 from dpsql.ir.expr import Column
+from dpsql.plan.dialects.duckdb import DUCKDB
+from dpsql.plan.dialects.duckdb.places import scaled
 from dpsql.plan.measurements import Axis
-from dpsql.plan.render.pieces import placed, scaled
 
 WIDE = Context(prec=60)
 
@@ -49,6 +50,6 @@ def test_units(engine: duckdb.DuckDBPyConnection, scale: int, digits: int) -> No
         given = values(draw, precision, low, high)
         cells = ", ".join(f"({text(v, scale)})" for v in given)
         rows = f"(SELECT CAST(v AS DECIMAL({precision},{scale})) AS x FROM (VALUES {cells}) AS t(v))"
-        places = f"SELECT {placed('x', 'z', axis)} FROM (SELECT x, {scaled('x', axis)} AS z FROM {rows})"
-        found = [row[0] for row in engine.execute(places).fetchall()]
-        assert found == [None if v is None else min(max(v, low), high) for v in given]
+        places = f"SELECT {DUCKDB.placed('x', 'z', axis)} FROM (SELECT x, {scaled('x', axis)} AS z FROM {rows})"
+        answered = [row[0] for row in engine.execute(places).fetchall()]
+        assert answered == [None if v is None else min(max(v, low), high) for v in given]

@@ -12,6 +12,7 @@ import dpsql.testing
 from dpsql.execution import vault_sql
 from dpsql.execution.known import check
 from dpsql.plan.render.placed import only_placed
+from tests.worlds import ASKED, bounded, dataset, keys, private
 
 STORED = [
     math.nan,
@@ -34,23 +35,17 @@ SOURCE = {
     "t": pd.DataFrame(ROWS, columns=["k", "x", "y"]).assign(whole=range(len(ROWS))),
     "of_people": pd.DataFrame(ROWS, columns=["k", "x", "y"]).assign(u=range(len(ROWS))),
 }
-X = {"type": "real", "lower": 0.1, "upper": 0.3}
-Y = {"type": "real", "lower": -1, "upper": 3}
-COLUMNS = {"k": {"type": "text", "keys": ["a", "b"]}, "x": X, "y": Y}
+X = bounded("real", 0.1, 0.3)
+Y = bounded("real", -1, 3)
+COLUMNS = {"k": keys("a", "b"), "x": X, "y": Y}
 TABLES: dict[str, dict[str, Any]] = {
-    "t": {"row_is_unit": True, "columns": {**COLUMNS, "whole": "integer"}},
-    "of_people": {"unit": "u", "rows_per_unit": 1, "columns": {"u": "integer", **COLUMNS}},
+    "t": private({**COLUMNS, "whole": "integer"}, unit=None),
+    "of_people": private(COLUMNS, rows_per_unit=1),
 }
 
 
 def replayer(name: str, table: dict[str, Any]) -> dpsql.testing.Replayer:
-    described = {
-        "dataset": "placed",
-        "unit": "person",
-        "budget": {"epsilon": 1000, "delta": 0.1},
-        "per_query": {"epsilon": 1, "delta": 1e-6},
-        "tables": {name: table},
-    }
+    described = dataset({name: table}, per_query=ASKED)
     return dpsql.testing.Replayer(described, {name: SOURCE[name]})
 
 
@@ -78,26 +73,26 @@ READ = (
 def totals(sql: str) -> tuple[int, Any]:
     """How many columns are read as they are stored, and what is measured."""
     name = "of_people" if "of_people" in sql else "t"
-    with replayer(name, TABLES[name]) as own:
-        plan = own.plan(sql)
+    with replayer(name, TABLES[name]) as opened:
+        plan = opened.plan(sql)
         (stage,) = plan.stages
-        return len(only_placed(stage, own.session.catalog)), own.totals(stage, check(own.session, plan))
+        return len(only_placed(stage, opened.session.catalog)), opened.totals(stage, check(opened.session, plan))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sql", [*PLACED, *READ])
 def test_totals_are_those_of_clamped_columns(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    count, found = totals(sql)
+    count, placed = totals(sql)
     assert count == PLACED.get(sql, 0)
     monkeypatch.setattr(vault_sql, "only_placed", lambda stage, catalog: frozenset())
-    assert totals(sql)[1] == found
+    assert totals(sql)[1] == placed
 
 
 @pytest.mark.parametrize("bounds", [{"upper": 0.29}, {"lower": 0.11}])
 def test_bounds_narrower_than_the_axis(bounds: dict[str, float]) -> None:
     """Were an axis wider than the declared bounds, values beyond these would count for more."""
     narrower = {**TABLES["t"], "columns": {**TABLES["t"]["columns"], "x": {**X, **bounds}}}
-    with replayer("t", TABLES["t"]) as own, replayer("t", narrower) as other:
-        (stage,) = own.plan("SELECT SUM(x) FROM t").stages
-        assert only_placed(stage, own.session.catalog)
+    with replayer("t", TABLES["t"]) as opened, replayer("t", narrower) as other:
+        (stage,) = opened.plan("SELECT SUM(x) FROM t").stages
+        assert only_placed(stage, opened.session.catalog)
         assert not only_placed(stage, other.session.catalog)

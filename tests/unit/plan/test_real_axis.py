@@ -15,9 +15,9 @@ from dpsql.catalog.model import ColumnSpec
 from dpsql.domain.interval import Interval
 from dpsql.domain.types import BIGINT, DATE, REAL
 from dpsql.ir.expr import Column
+from dpsql.plan.dialects.duckdb.places import placed_real
 from dpsql.plan.measurements import Axis
 from dpsql.plan.render.clean import kept
-from dpsql.plan.render.pieces import placed_real
 from dpsql.privacy.sensitivity import value_grid
 
 SPECIAL = [
@@ -83,11 +83,11 @@ def test_places(low: float, high: float) -> None:
 def test_ends_that_are_no_doubles(axis: Axis) -> None:
     """Whatever is stored, no place is beyond them."""
     values = [*stored(float(axis.low * axis.step), float(axis.high * axis.step)), 2.0**62, -(2.0**62), 2.0**63]
-    found = answers(values, "DOUBLE", placed_real("x", axis))
-    for value, place in zip(values, found, strict=True):
+    placed = answers(values, "DOUBLE", placed_real("x", axis))
+    for value, place in zip(values, placed, strict=True):
         assert (place is None) == (value is None or math.isnan(value))
         assert place is None or (isinstance(place, int) and axis.low <= place <= axis.high)
-    assert {axis.low, axis.high} <= set(found)
+    assert {axis.low, axis.high} <= set(placed)
 
 
 @pytest.mark.slow
@@ -95,10 +95,10 @@ def test_ends_that_are_no_doubles(axis: Axis) -> None:
 def test_reals_are_kept_canonical_and_between_bounds(low: float, high: float) -> None:
     column = ColumnSpec(name="x", type=REAL, interval=Interval(Fraction(low), Fraction(high)))
     values = stored(low, high)
-    found = answers(values, "DOUBLE", kept("x", column))
+    actual = answers(values, "DOUBLE", kept("x", column))
     expected = [None if v is None or math.isnan(v) else min(max(v, float(low)), float(high)) + 0.0 for v in values]
-    assert found == expected
-    assert not any(isinstance(v, float) and math.copysign(1.0, v) < 0 for v in found if v == 0)
+    assert actual == expected
+    assert not any(isinstance(v, float) and math.copysign(1.0, v) < 0 for v in actual if v == 0)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 10), (None, 5), (-4, None), (3, 3)])
@@ -127,8 +127,8 @@ def test_dates_are_kept_between_bounds() -> None:
     with duckdb.connect() as connection:
         cells = ", ".join(f"(DATE '{day}')" for day in days)
         sql = f"SELECT CAST({kept('x', column)} AS VARCHAR) FROM (VALUES (CAST(NULL AS DATE)), {cells}) AS t(x)"
-        found = [row[0] for row in connection.execute(sql).fetchall()]
-    assert found == [
+        rows = [row[0] for row in connection.execute(sql).fetchall()]
+    assert rows == [
         None,
         None,
         None,

@@ -18,21 +18,22 @@ from dpsql.execution.planning import plan_of, read
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.stages import LimitChoice
 from dpsql.privacy.auto import doublings, scores
+from tests.worlds import bounded, people
 
 HALF = Fraction(1, 2)
 
 
 def chosen_with(gaps: Sequence[int], coin: Fraction) -> list[Fraction]:
     """Permute-and-flip by definition: candidates in random order, each taken with probability coin^gap."""
-    found = [Fraction(0)] * len(gaps)
+    chances = [Fraction(0)] * len(gaps)
     orders = list(itertools.permutations(range(len(gaps))))
     for order in orders:
         left = Fraction(1, len(orders))
         for i in order:
             taken = left * coin ** gaps[i]
-            found[i] += taken
+            chances[i] += taken
             left -= taken
-    return found
+    return chances
 
 
 def gaps_of(choice: LimitChoice, above: Sequence[int], groups: int = 1) -> list[int]:
@@ -110,20 +111,14 @@ def test_the_sampler_chooses_with_these_probabilities() -> None:
     assert not (at < 3).any()
 
 
-def catalog(dataset: str = "auto", **limits: Any) -> dict[str, Any]:
+def catalog(**limits: Any) -> dict[str, Any]:
     columns = {
         "person": "integer",
-        "k": {"type": "integer", "lower": 1, "upper": 4, "nullable": False},
-        "x": {"type": "integer", "lower": -100, "upper": 100},
+        "k": bounded("integer", 1, 4, nullable=False),
+        "x": bounded("integer", -100, 100),
         "y": {"type": "real", "like": 10},
     }
-    return {
-        "dataset": dataset,
-        "version": "1",
-        "budget": {"epsilon": 10_000, "delta": 0.1},
-        "unit": "person",
-        "tables": {"t": {"unit": "person", **limits, "columns": columns}},
-    }
+    return people(columns, unit="person", **limits, version="1")
 
 
 def rows(people: int = 3000, seed: int = 5) -> pd.DataFrame:
@@ -158,7 +153,7 @@ def test_a_limit_is_chosen_printed_and_kept() -> None:
 
 def test_released_limits_are_free() -> None:
     sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed = '{}') {} FROM t"
-    with connected(dataset="released") as connection:
+    with connected() as connection:
         with pytest.raises(dpsql.Error, match="no contribution limit on rows was released"):
             connection.execute(sql.format("released", "COUNT(*)"))
         first = connection.execute(sql.format("auto", "COUNT(*), SUM(x)")).privacy
@@ -211,10 +206,10 @@ def test_grouping_sets_have_one_limit() -> None:
     ],
 )
 def test_the_first_grouping_set_that_needs_a_limit_chooses_it(asked: str, priced: set[int]) -> None:
-    described = catalog("sets")
-    described["tables"]["t"]["columns"]["b"] = {"type": "integer", "lower": 0, "upper": 4}
-    found = rows(300)
-    with dpsql.connect(described, source={"t": found.assign(b=found["x"] % 2)}, epsilon=10, delta=1e-6) as connection:
+    described = catalog()
+    described["tables"]["t"]["columns"]["b"] = bounded("integer", 0, 4)
+    frame = rows(300)
+    with dpsql.connect(described, source={"t": frame.assign(b=frame["x"] % 2)}, epsilon=10, delta=1e-6) as connection:
         plan = plan_of(connection._session, read(f"SELECT {asked}"))
         choices = [(i, choice) for i, stage in enumerate(plan.stages) for choice in stage.choices]
         assert {i for i, choice in choices if choice.as_in is None} == priced
@@ -244,9 +239,9 @@ def test_a_repeat_tells_the_limit_of_the_first_run(tmp_path: Any) -> None:
 
 def test_no_limit_in_exact_mode() -> None:
     with testing.exact(catalog(), source={"t": rows()}) as connection:
-        found = connection.execute("SELECT COUNT(*), SUM(x), COUNT(DISTINCT x) FROM t").fetchone()
+        row = connection.execute("SELECT COUNT(*), SUM(x), COUNT(DISTINCT x) FROM t").fetchone()
     data = rows()
-    assert found == (len(data), data["x"].sum(), data["x"].nunique())
+    assert row == (len(data), data["x"].sum(), data["x"].nunique())
 
 
 QUESTIONS = (
@@ -268,12 +263,12 @@ def test_replay(sql: str, mechanism: str) -> None:
     data.loc[0, "x"] = None
     asked = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism = '{mechanism}') {sql}"
     for salt in (0, 1, 3):
-        found = testing.replay(catalog(), asked, {"t": data}, epsilon=1, delta=1e-6, salt=salt)
-        assert found
-        for line in found:
+        replayed = testing.replay(catalog(), asked, {"t": data}, epsilon=1, delta=1e-6, salt=salt)
+        assert replayed
+        for line in replayed:
             assert line.holds, line
-        limits = [name for name in found[0].changes if name.startswith("limit on ")]
-        assert all(max(line.changes[name] for line in found if name in line.changes) == 1 for name in limits)
+        limits = [name for name in replayed[0].changes if name.startswith("limit on ")]
+        assert all(max(line.changes[name] for line in replayed if name in line.changes) == 1 for name in limits)
 
 
 def test_the_price_of_a_choice_comes_out_of_what_depends_on_it() -> None:

@@ -20,21 +20,16 @@ from dpsql.plan.balls import FULL
 from dpsql.plan.measurements import Choice
 from dpsql.session import open_session
 from dpsql.testing.measurements import reaches, run
+from tests.worlds import people
 
 
-def catalog(dataset: str = "bounds", **columns: Any) -> dict[str, Any]:
-    own = {
+def catalog(**columns: Any) -> dict[str, Any]:
+    left_to_data = {
         "x": {"type": "real", "bounds": "auto", "like": 10},
         "d": {"type": "decimal(10, 2)", "bounds": "auto", "like": 1},
         "i": {"type": "integer", "bounds": "auto"},
     }
-    return {
-        "dataset": dataset,
-        "version": "1",
-        "budget": {"epsilon": 1000},
-        "unit": "person",
-        "tables": {"t": {"unit": "person", "rows_per_unit": 4, "columns": {"person": "integer", **own, **columns}}},
-    }
+    return people({**left_to_data, **columns}, unit="person", rows_per_unit=4, version="1", budget={"epsilon": 1000})
 
 
 def rows(people: int = 4000) -> pd.DataFrame:
@@ -51,12 +46,12 @@ def rows(people: int = 4000) -> pd.DataFrame:
     )
 
 
-def connected(dataset: str, **more: Any) -> dpsql.Connection[Any]:
-    return dpsql.connect(catalog(dataset), source={"t": rows()}, epsilon=1, **more)
+def connected(**more: Any) -> dpsql.Connection[Any]:
+    return dpsql.connect(catalog(), source={"t": rows()}, epsilon=1, **more)
 
 
 def test_bounds_are_chosen_first_and_the_query_costs_what_was_asked() -> None:
-    with connected("first") as connection:
+    with connected() as connection:
         cursor = connection.execute("SELECT AVG(x), AVG(d), AVG(i) FROM t")
         x, d, i = cursor.fetchone()
         data = rows()
@@ -69,7 +64,7 @@ def test_bounds_are_chosen_first_and_the_query_costs_what_was_asked() -> None:
 
 
 def test_chosen_bounds_are_free_from_then_on() -> None:
-    with connected("later") as connection:
+    with connected() as connection:
         connection.execute("SELECT AVG(x) FROM t")
         cursor = connection.execute("SELECT VAR_POP(x) FROM t")
         assert not any("bounds" in note for note in cursor.privacy.notes)
@@ -81,7 +76,7 @@ def test_chosen_bounds_are_free_from_then_on() -> None:
 
 
 def test_the_query_that_chose_bounds_repeats_for_nothing(tmp_path: Path) -> None:
-    described = catalog("again")
+    described = catalog()
     described["tables"]["t"]["source"] = "t.parquet"
     rows().to_parquet(tmp_path / "t.parquet")
     (tmp_path / "t.yaml").write_text(json.dumps(described))
@@ -98,7 +93,7 @@ def test_the_query_that_chose_bounds_repeats_for_nothing(tmp_path: Path) -> None
 
 def test_a_retry_under_the_same_id_is_the_same_query() -> None:
     """By hand, where repeats are not free: the bounds that its first run chose are known by then, its ε was the rest."""
-    with connected("retried") as connection:
+    with connected() as connection:
         first = connection.execute("SELECT AVG(x) FROM t", query_id="one").fetchall()
         again = connection.execute("SELECT AVG(x) FROM t", query_id="one")
         assert again.privacy.repeated and again.fetchall() == first
@@ -109,7 +104,7 @@ def test_a_retry_under_the_same_id_is_the_same_query() -> None:
 
 
 def test_a_query_that_needs_no_bounds_chooses_none() -> None:
-    with connected("none") as connection:
+    with connected() as connection:
         for sql in ("COUNT(x)", "SUM(x)", "AVG(LEAST(GREATEST(x, 0), 5))", "COUNT(*)"):
             assert connection.explain(f"SELECT {sql} FROM t").plan.before == ()
         before = connection.explain("SELECT AVG(x), SUM(i) FROM t WHERE d BETWEEN 0 AND 1").plan.before
@@ -117,7 +112,7 @@ def test_a_query_that_needs_no_bounds_chooses_none() -> None:
 
 
 def test_the_budget_is_asked_for_both_before_either() -> None:
-    small = catalog("small")
+    small = catalog()
     small["budget"] = {"epsilon": 0.95}
     with dpsql.connect(small, source={"t": rows()}, epsilon=1) as connection:
         with pytest.raises(dpsql.BudgetError):
@@ -130,15 +125,15 @@ def test_a_choice_is_charged_before_the_vault_is_asked(monkeypatch: pytest.Monke
     def fails(*_: Any, **__: Any) -> None:
         raise dpsql.ExecutionError("the vault fails", code=500)
 
-    with connected("charged first") as connection:
-        monkeypatch.setattr("dpsql.query.vault_run", fails)
+    with connected() as connection:
+        monkeypatch.setattr("dpsql.execution.release_stages.vault_run", fails)
         with pytest.raises(dpsql.ExecutionError):
             connection.execute("SELECT AVG(x) FROM t")
         assert connection.budget.spent.epsilon == pytest.approx(0.1)  # of the choice alone: the query never began
 
 
 def test_explain_says_what_comes_first() -> None:
-    with connected("explain") as connection:
+    with connected() as connection:
         told = str(connection.explain("SELECT AVG(x) FROM t"))
         assert "The data choose the bounds of t.x first: 0, 10, twice that" in told
         assert "Costs ε = 1," in told
@@ -146,7 +141,7 @@ def test_explain_says_what_comes_first() -> None:
 
 
 def test_what_else_is_wrong_is_said() -> None:
-    with connected("wrong") as connection:
+    with connected() as connection:
         with pytest.raises(dpsql.Error, match="nope"):
             connection.execute("SELECT AVG(x), AVG(nope) FROM t")
         with pytest.raises(dpsql.Error):
@@ -157,8 +152,8 @@ def test_what_else_is_wrong_is_said() -> None:
 def test_exact_mode_has_no_bounds() -> None:
     data = rows()
     with testing.exact(catalog(), source={"t": data}) as connection:
-        found = connection.execute("SELECT AVG(x), MAX(i) FROM t").fetchone()
-    assert found == (pytest.approx(data["x"].mean(), rel=1e-6), pytest.approx(data["i"].max(), abs=64))
+        row = connection.execute("SELECT AVG(x), MAX(i) FROM t").fetchone()
+    assert row == (pytest.approx(data["x"].mean(), rel=1e-6), pytest.approx(data["i"].max(), abs=64))
 
 
 HOSTILE = [
@@ -181,17 +176,17 @@ HOSTILE = [
 
 def votes(frame: pd.DataFrame) -> Counter[int]:
     """How many units vote for each place, in full weights."""
-    with closing(open_session(catalog("votes"), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
+    with closing(open_session(catalog(), source={"t": frame}, charged=False, epsilon=1, rows=4)) as session:
         (first,) = plan_of(session, read("SELECT AVG(x) FROM t")).before
         (stage,) = first.plan.stages
         assert isinstance(stage.measurements[0], Choice)
         assert reaches(stage)["bounds of x"].most == FULL
-        found = run(session, stage, check(session, first.plan), salt=0).totals.named["bounds of x"]
-    return Counter({at: weight for (_, at), weight in found.items()})
+        histogram = run(session, stage, check(session, first.plan), salt=0).totals.named["bounds of x"]
+    return Counter({at: weight for (_, at), weight in histogram.items()})
 
 
 def of_people(values: list[list[float | None]]) -> pd.DataFrame:
-    rows_ = [(person, x) for person, own in enumerate(values) for x in own]
+    rows_ = [(person, x) for person, cells in enumerate(values) for x in cells]
     frame = pd.DataFrame(rows_, columns=["person", "x"]).assign(d=None, i=None)
     return frame.astype({"x": "float64", "d": "float64", "i": "Int64"})
 
@@ -212,7 +207,7 @@ def test_a_unit_is_one_vote() -> None:
 def test_replay_has_the_choice_and_the_query() -> None:
     draw = np.random.default_rng(12)
     data = of_people([[HOSTILE[k] for k in draw.integers(0, len(HOSTILE), 3)] for _ in range(12)])
-    lines = testing.replay(catalog("replayed"), "SELECT AVG(x) FROM t WHERE x > -5", {"t": data}, epsilon=1)
+    lines = testing.replay(catalog(), "SELECT AVG(x) FROM t WHERE x > -5", {"t": data}, epsilon=1)
     assert {name for line in lines for name in line.changes} == {"bounds of x", "mean of x"}
     assert len(lines) == 24 and all(line.holds for line in lines), lines
     assert max(line.changes.get("bounds of x", 0) for line in lines) == FULL
@@ -221,18 +216,18 @@ def test_replay_has_the_choice_and_the_query() -> None:
 def test_a_unit_votes_on_the_side_of_its_farthest_value() -> None:
     """Limits are 0, 10, 20, …, 2^20 times 10, and one place for what is beyond: so 23 places on either side."""
     places = 23
-    found = votes(of_people([[3.0, -5.0], [-30.0, 15.0, 30.0], [-11.0], [0.0], [None, -1e300]]))
-    assert found == Counter({places + 1: FULL, 3: FULL, places + 2: FULL, 0: FULL, 2 * places - 1: FULL})
+    counted = votes(of_people([[3.0, -5.0], [-30.0, 15.0, 30.0], [-11.0], [0.0], [None, -1e300]]))
+    assert counted == Counter({places + 1: FULL, 3: FULL, places + 2: FULL, 0: FULL, 2 * places - 1: FULL})
 
 
 @pytest.mark.parametrize("wrong", [{"bounds": 3}, {"bounds": "auto", "lower": 1}, {"type": "text", "bounds": "auto"}])
 def test_bad_catalogs(wrong: dict[str, Any]) -> None:
     with pytest.raises(dpsql.Error, match="bounds"):
-        dpsql.connect(catalog("bad", z={"type": "real", **wrong}), source={"t": rows()})
+        dpsql.connect(catalog(z={"type": "real", **wrong}), source={"t": rows()})
 
 
 def test_it_works_from_a_file(tmp_path: Path) -> None:
-    described = catalog("file")
+    described = catalog()
     described["tables"]["t"]["source"] = "t.parquet"
     rows().to_parquet(tmp_path / "t.parquet")
     (tmp_path / "t.yaml").write_text(json.dumps(described))

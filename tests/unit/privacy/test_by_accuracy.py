@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -15,26 +14,16 @@ import yaml
 
 import dpsql
 from dpsql import query
+from dpsql.execution import choices_first
 from dpsql.execution.planning import Decided, plan_of, read
 from dpsql.session import open_session
 from dpsql.testing.physical import Replayer
-
-DATASETS = itertools.count()
+from tests.worlds import bounded, keys, people
 
 
 def connected(**limits: Any) -> dpsql.Connection[Any]:
-    columns = {
-        "u": "integer",
-        "k": {"type": "text", "keys": ["a", "b"]},
-        "n": "text",
-        "x": {"type": "real", "lower": 0, "upper": 10},
-    }
-    table = {"unit": "u", **(limits or {"rows_per_unit": 2}), "columns": columns}
-    catalog = {
-        "dataset": f"accuracy {next(DATASETS)}",
-        "budget": {"epsilon": 1000, "delta": 1e-4},
-        "tables": {"t": table},
-    }
+    columns = {"k": keys("a", "b"), "n": "text", "x": bounded("real", 0, 10)}
+    catalog = people(columns, **limits or {"rows_per_unit": 2})
     count = 3000
     data = pd.DataFrame({"u": np.arange(count), "k": "a", "n": "b", "x": 1.0})
     return dpsql.connect(catalog, source={"t": data}, epsilon=5, delta=1e-6)
@@ -91,7 +80,7 @@ def test_explain_and_repeats_find_the_same() -> None:
         (
             "accuracy = 200, max_groups_contributed = 'auto'",
             "n, COUNT(DISTINCT u) AS c FROM t GROUP BY n",
-            "when the private keys are known",
+            "once the private keys are known",
         ),
         ("accuracy = 0.5, epsilon = 1, max_rows_contributed = 'auto'", "COUNT(*) AS n FROM t", "n is within ±"),
         ("accuracy = 20, if_not_enough = 'more'", "COUNT(*) AS n FROM t", "if_not_enough takes"),
@@ -107,31 +96,21 @@ def test_what_cannot_be_is_refused_and_free(options: str, columns: str, told: st
         assert connection.budget.spent.epsilon == 0
 
 
-def owned(folder: Path, rows: int, *, accounting: str | None = None, **column: Any) -> Path:
+def owned(folder: Path, rows: int, *, accounting: str = "approx", **column: Any) -> Path:
     """A catalog file with a source of its own, so that repeats are free; people have 1 to `rows` rows, in equal parts."""
     sizes = np.arange(2000) % rows + 1
-    people = np.repeat(np.arange(2000), sizes)
-    pd.DataFrame({"u": people, "k": np.where(people % 2, "a", "b"), "x": 1.0}).to_csv(folder / "t.csv", index=False)
-    catalog = {
-        "dataset": f"accuracy {next(DATASETS)}",
-        "version": "1",
-        "budget": {"epsilon": 100, "delta": 1e-3},
-        **({} if accounting is None else {"accounting": accounting}),
-        "tables": {
-            "t": {
-                "source": "t.csv",
-                "unit": "u",
-                "columns": {"u": "integer", "k": {"type": "text", "keys": ["a", "b"]}, "x": {"type": "real", **column}},
-            }
-        },
-    }
+    who = np.repeat(np.arange(2000), sizes)
+    pd.DataFrame({"u": who, "k": np.where(who % 2, "a", "b"), "x": 1.0}).to_csv(folder / "t.csv", index=False)
+    catalog = people(
+        {"k": keys("a", "b"), "x": {"type": "real", **column}}, source="t.csv", version="1", accounting=accounting
+    )
     path = folder / "catalog.yaml"
     path.write_text(yaml.safe_dump(catalog))
     return path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accounting", [None, "zcdp"])
+@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
 @pytest.mark.parametrize(
     ("accuracy", "columns", "near"),
     [
@@ -142,7 +121,7 @@ def owned(folder: Path, rows: int, *, accounting: str | None = None, **column: A
     ],
 )
 def test_limits_that_the_data_choose_come_first(
-    tmp_path: Path, accuracy: str, columns: str, near: dict[str, float], accounting: str | None
+    tmp_path: Path, accuracy: str, columns: str, near: dict[str, float], accounting: str
 ) -> None:
     with dpsql.connect(owned(tmp_path, 4, accounting=accounting), epsilon=4) as connection:
         sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = {accuracy}) {columns}"
@@ -151,7 +130,7 @@ def test_limits_that_the_data_choose_come_first(
         spent = connection.budget.spent
         assert all(answer.privacy.intervals[name] <= h for name, h in near.items())
         assert answer.privacy.limits[0].chosen in {2.0**i for i in range(7)}
-        if accounting is None:
+        if accounting == "approx":
             assert spent.epsilon == pytest.approx(answer.privacy.cost.epsilon) and spent.epsilon <= most
         else:
             assert spent.rho == pytest.approx(answer.privacy.cost.rho)
@@ -173,7 +152,7 @@ def test_what_was_chosen_is_never_drawn_again_after_a_crash(tmp_path: Path, monk
         assert chosen > 0
     with dpsql.connect(path, epsilon=4) as connection:
         with monkeypatch.context() as broken:
-            broken.setattr(query, "choose_limits", lambda *_: 1 / 0)
+            broken.setattr(choices_first, "choose_limits", lambda *_: 1 / 0)
             cost = connection.execute(sql).privacy.cost.epsilon
         assert connection.budget.spent.epsilon == pytest.approx(chosen + cost)
 
@@ -232,9 +211,9 @@ def test_replayed(tmp_path: Path) -> None:
         assert {name for line in lines for name in line.declared} >= {"limit on rows", "count(*)"}
 
 
-@pytest.mark.parametrize("accounting", [None, "zcdp"])
+@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
 @pytest.mark.parametrize("columns", ["COUNT(*) AS n FROM t", "k, COUNT(*) AS n FROM t GROUP BY ROLLUP(k)"])
-def test_choice_and_query_are_charged_what_they_draw(tmp_path: Path, columns: str, accounting: str | None) -> None:
+def test_choice_and_query_are_charged_what_they_draw(tmp_path: Path, columns: str, accounting: str) -> None:
     """Of the choice every draw of a limit, of the query every measurement: added up here, from the draws alone."""
     with closing(open_session(owned(tmp_path, 4, accounting=accounting), charged=False)) as session:
         statement = read(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = 60, epsilon = 4) {columns}")

@@ -8,12 +8,12 @@ import dpsql
 from dpsql import testing
 from dpsql.ir.nodes import SemiJoin, walk
 from dpsql.plan.stages import ReleasePlan
-from tests.cases import clinic
+from tests.worlds import clinic
 
 
 @pytest.fixture
 def replayer() -> testing.Replayer:
-    return testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean()))
+    return clinic.replayer()
 
 
 def keys(plan: ReleasePlan) -> list[tuple[object, ...] | None]:

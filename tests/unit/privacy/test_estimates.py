@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from pathlib import Path
@@ -14,38 +13,28 @@ import pytest
 
 import dpsql
 from dpsql.report.estimates import Estimate
+from tests.worlds import bounded, dataset, keys, people, private, public
 
-DATASETS = itertools.count()
 ROWS = 4000
 
 
 def connected(folder: Path | None = None, **more: Any) -> dpsql.Connection[Any]:
     columns = {
-        "u": "integer",
-        "k": {"type": "text", "keys": ["a", "b"]},
-        "x": {"type": "real", "lower": -4, "upper": 4},
-        "y": {"type": "real", "lower": 0, "upper": 1},
+        "k": keys("a", "b"),
+        "x": bounded("real", -4, 4),
+        "y": bounded("real", 0, 1),
         "part": {"type": "integer", "nullable": True},
     }
-    table: dict[str, Any] = {"unit": "u", "rows_per_unit": 3, "columns": columns}
     if folder is not None:
-        table["source"] = str(folder / "t.csv")
-    catalog = {
-        "dataset": f"estimates {next(DATASETS)}",
-        "budget": {"epsilon": 1000, "delta": 1e-4},
-        "tables": {"t": table},
-        **more,
-    }
-    if folder is not None:
-        return dpsql.connect(catalog, epsilon=1)
+        return dpsql.connect(people(columns, rows_per_unit=3, source=str(folder / "t.csv"), **more), epsilon=1)
     data = pd.DataFrame({"u": np.arange(ROWS), "k": "a", "x": 1.0, "y": 0.5, "part": 1})
-    return dpsql.connect(catalog, source={"t": data}, epsilon=1)
+    return dpsql.connect(people(columns, rows_per_unit=3, **more), source={"t": data}, epsilon=1)
 
 
 def estimated(connection: dpsql.Connection[Any], columns: str, options: str = "") -> Estimate:
     asked = f"WITH DIFFERENTIAL_PRIVACY OPTIONS({options}) " if options else ""
-    found = connection.explain(f"SELECT {asked}{columns}").estimates
-    (estimate,) = found.values()
+    estimates = connection.explain(f"SELECT {asked}{columns}").estimates
+    (estimate,) = estimates.values()
     return estimate
 
 
@@ -65,7 +54,7 @@ def test_without_a_number_of_rows_it_is_a_formula() -> None:
         told = str(connection.explain("SELECT k, AVG(x) AS m FROM t GROUP BY k"))
         assert re.search(
             r"\nm: 95 % confidence interval about ±\d\d\.\d+ / rows, which "
-            r"is ±0\.0\d+ in a group of 1,000 rows \(an example\), whatever",
+            r"is ±0\.0\d+ in a group of 1,000 rows \(an example\), for any values",
             told,
         )
         assert "OPTIONS(assumed_rows = …)" in told
@@ -82,12 +71,12 @@ def test_rows_are_those_that_were_released_before() -> None:
     with connected() as connection:
         assert estimated(connection, "AVG(x) AS m FROM t").because == ""
         connection.execute("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.5) COUNT(*) FROM t")
-        found = estimated(connection, "AVG(x) AS m FROM t")
-        assert re.fullmatch(r"at least so many, by release \d+", found.because)
-        assert found.rows == pytest.approx(ROWS, abs=100)
-        assert found.rows < ROWS + 40
+        estimate = estimated(connection, "AVG(x) AS m FROM t")
+        assert re.fullmatch(r"at least so many, by release \d+", estimate.because)
+        assert estimate.rows == pytest.approx(ROWS, abs=100)
+        assert estimate.rows < ROWS + 40
         told = connection.explain("SELECT AVG(x) AS m FROM t").to_dict()["estimates"]["m"]
-        assert told["rows"] == found.rows
+        assert told["rows"] == estimate.rows
         assert estimated(connection, "AVG(x) AS m FROM t", "assumed_rows = 77").rows == 77
         for other in ("AVG(x) AS m FROM t WHERE y > 0.1", "k, AVG(x) AS m FROM t GROUP BY k"):
             assert estimated(connection, other).because == "", other
@@ -98,9 +87,9 @@ def test_rows_are_those_that_were_released_before() -> None:
 def test_by_keys_it_is_their_average() -> None:
     with connected() as connection:
         connection.execute("SELECT k, COUNT(*) FROM t GROUP BY k")
-        found = estimated(connection, "k, AVG(x) AS m FROM t GROUP BY k")
-        assert "on average" in found.because
-        assert found.rows == pytest.approx(ROWS / 2, abs=60)
+        estimate = estimated(connection, "k, AVG(x) AS m FROM t GROUP BY k")
+        assert "on average" in estimate.because
+        assert estimate.rows == pytest.approx(ROWS / 2, abs=60)
 
 
 def test_a_count_that_is_all_noise_says_nothing() -> None:
@@ -143,30 +132,17 @@ def test_rollup_has_the_widest_of_its_levels() -> None:
 
 def test_a_count_over_the_same_join_serves_whatever_else_is_read_of_the_public_table(tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("k,name,weight\na,A,1.0\nb,B,2.0\n", "utf-8")
-    columns = {"k": "text", "name": "text", "weight": {"type": "real", "lower": 0, "upper": 9}}
-    public = {"public": True, "source": str(tmp_path / "names.csv"), "columns": columns}
-    private = {
-        "unit": "u",
-        "rows_per_unit": 3,
-        "source": str(tmp_path / "t.csv"),
-        "columns": {
-            "u": "integer",
-            "k": {"type": "text", "keys": ["a", "b"]},
-            "x": {"type": "real", "lower": 0, "upper": 1},
-        },
-    }
-    catalog = {
-        "dataset": f"estimates {next(DATASETS)}",
-        "budget": {"epsilon": 1000, "delta": 1e-4},
-        "tables": {"t": private, "names": public},
-    }
+    columns = {"k": "text", "name": "text", "weight": bounded("real", 0, 9)}
+    names = public(columns, source=str(tmp_path / "names.csv"))
+    table = private({"k": keys("a", "b"), "x": bounded("real", 0, 1)}, rows_per_unit=3, source=str(tmp_path / "t.csv"))
+    catalog = dataset({"t": table, "names": names})
     pd.DataFrame({"u": np.arange(ROWS), "k": "a", "x": 1.0}).to_csv(tmp_path / "t.csv", index=False)
     with dpsql.connect(catalog, epsilon=1) as connection:
         joined = "FROM t JOIN names ON t.k = names.k"
         connection.execute(f"SELECT COUNT(*) {joined}")
-        found = estimated(connection, f"AVG(x * weight) AS m {joined}")
-        assert "by release" in found.because
-        assert found.rows == pytest.approx(ROWS, abs=60)
+        estimate = estimated(connection, f"AVG(x * weight) AS m {joined}")
+        assert "by release" in estimate.because
+        assert estimate.rows == pytest.approx(ROWS, abs=60)
         other = estimated(connection, f"AVG(x) AS m {joined} AND names.name = 'A'")
         assert other.because == ""
 

@@ -9,6 +9,7 @@ import pytest
 
 import dpsql
 from dpsql.testing import exact, replay
+from tests.worlds import ASKED, bounded, people
 
 LARGEST = 1.7976931348623157e308
 BOUNDS = [(5e-324, 1e-300), (0, 5e-324), (-1e140, 1e140), (-1e160, 1e160), (-1e308, 1e308), (-LARGEST, LARGEST), (0, 0)]
@@ -24,9 +25,7 @@ QUERIES = [
 
 
 def catalog(**columns: Any) -> dict[str, Any]:
-    table = {"unit": "u", "max_groups": 3, "max_rows": 2, "columns": {"u": "integer", **columns}}
-    budget = {"budget": {"epsilon": 1000, "delta": 0.1}, "per_query": {"epsilon": 1, "delta": 1e-6}}
-    return {"dataset": "extremes", "unit": "person", **budget, "tables": {"t": table}}
+    return people(columns, max_groups=3, max_rows=2, per_query=ASKED)
 
 
 @pytest.mark.slow
@@ -34,7 +33,7 @@ def catalog(**columns: Any) -> dict[str, Any]:
 def test_bounds_of_any_size_are_answered_or_refused(lower: float, upper: float) -> None:
     cells = [-LARGEST, LARGEST, 5e-324, -0.0, float("inf"), 1.0, 0.5e-300]
     source = {"t": pa.table({"u": [1, 1, 1, 2, 3, 4, 5], "x": cells})}
-    described = catalog(x={"type": "real", "lower": lower, "upper": upper})
+    described = catalog(x=bounded("real", lower, upper))
     with dpsql.connect(described, source=source) as noisy, exact(described, source=source) as quiet:
         for sql in QUERIES:
             spent = noisy.budget.spent.epsilon
@@ -50,7 +49,7 @@ def test_bounds_of_any_size_are_answered_or_refused(lower: float, upper: float) 
 @pytest.mark.parametrize("key", ["FLOOR(x)", "CEIL(x)", "CAST(i AS HUGEINT) * 10", "ROUND(x)"])
 def test_keys_beyond_64_bits_are_refused(key: str) -> None:
     """They would come out as NULL, several groups under one name."""
-    described = catalog(x={"type": "real", "lower": 0, "upper": 1e300}, i="integer")
+    described = catalog(x=bounded("real", 0, 1e300), i="integer")
     source = {"t": pa.table({"u": [1, 2], "x": [1e250, 1e251], "i": [2**62, 2**63 - 1]})}
     with exact(described, source=source) as connection, pytest.raises(dpsql.Refused) as refused:
         connection.execute(f"SELECT {key}, COUNT(*) FROM t GROUP BY 1")
@@ -58,7 +57,7 @@ def test_keys_beyond_64_bits_are_refused(key: str) -> None:
 
 
 def test_negative_zero_is_no_key_of_its_own() -> None:
-    described = catalog(x={"type": "real", "lower": -3e6, "upper": 7e6})
+    described = catalog(x=bounded("real", -3e6, 7e6))
     source = {"t": pa.table({"u": [1, 2, 3], "x": [-0.5, 0.0, -0.0]})}
     with exact(described, source=source) as connection:
         assert connection.execute("SELECT CEIL(x), COUNT(*) FROM t GROUP BY 1").fetchall() == [(0.0, 3)]

@@ -14,11 +14,12 @@ import pytest
 import dpsql
 from dpsql.accounting.loss import epsilon_of_rho, rho_of_bounded_range, rho_of_pure
 from dpsql.mechanisms import laplace
+from dpsql.mechanisms.key_probability import key_probability
 from dpsql.mechanisms.order_statistics import choose_most
-from dpsql.mechanisms.threshold import key_probability
 from dpsql.plan.stages import Draw, LimitChoice
 from dpsql.privacy.auto import KEYED, KEYLESS, doublings, scores
-from dpsql.privacy.measure import selection
+from dpsql.privacy.selection import selection
+from tests.worlds import people
 
 ABOVE = (900, 400, 120, 30, 5, 1, 0, 0)
 CHOICE = LimitChoice(of="rows", candidates=doublings(1)[:8], step=10, tolerated=Fraction(1))
@@ -26,15 +27,15 @@ CHOICE = LimitChoice(of="rows", candidates=doublings(1)[:8], step=10, tolerated=
 
 def permute_and_flip(scored: Sequence[int], epsilon: float) -> list[float]:
     """By definition: candidates in random order, each taken with probability e^(−ε·gap)."""
-    found = [0.0] * len(scored)
+    chances = [0.0] * len(scored)
     orders = list(itertools.permutations(range(len(scored))))
     for order in orders:
         left = 1 / len(orders)
         for i in order:
             taken = left * math.exp(-epsilon * (max(scored) - scored[i]))
-            found[i] += taken
+            chances[i] += taken
             left -= taken
-    return found
+    return chances
 
 
 def exponential(scored: Sequence[int], epsilon: float) -> list[float]:
@@ -108,16 +109,16 @@ def gaussian_votes(scale: int, bits: int) -> Draw:
 )
 def test_thresholds_of_gaussian_votes(bits: int, scale: int, delta: Fraction, limit: int, threshold: int) -> None:
     """At most a few grid steps above the exact one: tails are bounded from above."""
-    found = selection(gaussian_votes(scale, bits), bits, limit, delta).at_least
-    assert threshold <= found <= threshold + max(1, threshold // 10**5)
+    at_least = selection(gaussian_votes(scale, bits), bits, limit, delta).at_least
+    assert threshold <= at_least <= threshold + max(1, threshold // 10**5)
 
 
 def test_rounds_of_votes() -> None:
     """ρ = 0.02 and δ = 1e-6, halved, in rounds of a fifth and four fifths, in units."""
     for part, bits, expected in ((Fraction(1, 5), 16, 63.344887), (Fraction(4, 5), 18, 31.734943)):
         scale = math.ceil(2**bits / math.sqrt(2 * Fraction(2, 100) * part))
-        found = selection(gaussian_votes(scale, bits), bits, 64, Fraction(1, 2 * 10**6)).units
-        assert float(found) == pytest.approx(expected, rel=2e-5)
+        actual = selection(gaussian_votes(scale, bits), bits, 64, Fraction(1, 2 * 10**6)).units
+        assert float(actual) == pytest.approx(expected, rel=2e-5)
 
 
 def test_small_votes() -> None:
@@ -133,8 +134,8 @@ def test_small_votes() -> None:
 def test_thresholds_of_laplace_votes(groups: int, threshold: float) -> None:
     """ε = 1/2, δ = 1e-6. A unit with g groups gives each 1/g: what one of g scaled counts needs is a g-th of it here."""
     draw = Draw(mechanism="laplace", norm=1, reach=2**20, scale=2**21)
-    found = selection(draw, 20, groups, Fraction(1, 10**6))
-    assert float(found.units) == pytest.approx(threshold, abs=2e-5)
+    selected = selection(draw, 20, groups, Fraction(1, 10**6))
+    assert float(selected.units) == pytest.approx(threshold, abs=2e-5)
 
 
 def test_key_probability() -> None:
@@ -169,19 +170,15 @@ def test_a_pair_of_ends_is_so_wide() -> None:
 def test_the_epsilon_for_an_accuracy(rows: int, near: int, laplace_epsilon: float) -> None:
     """Of Laplace noise ln(20)·T/h; two-sided geometric noise on whole rows is beyond ±h with probability 2q^(h+1)/(1 + q),
     q = e^(−ε/T), which needs a little less."""
-    catalog = {
-        "dataset": f"known numbers {rows}",
-        "budget": {"epsilon": 100},
-        "tables": {"t": {"unit": "u", "rows_per_unit": rows, "columns": {"u": "integer"}}},
-    }
+    catalog = people({}, rows_per_unit=rows, budget={"epsilon": 100})
     with dpsql.connect(catalog, source={"t": pd.DataFrame({"u": range(100)})}, epsilon=5) as connection:
         told = connection.explain(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(accuracy = {near}) COUNT(*) AS n FROM t")
-    found = told.privacy.cost.epsilon
+    cost = told.privacy.cost.epsilon
     assert laplace_epsilon == pytest.approx(math.log(20) * rows / near, abs=1e-6)
 
     def beyond(epsilon: float) -> float:
         q = math.exp(-epsilon / rows)
         return 2 * q ** (near + 1) / (1 + q)
 
-    assert beyond(found) <= 0.05 < beyond(found * 0.98)
-    assert found <= laplace_epsilon * 1.01 + 0.0005
+    assert beyond(cost) <= 0.05 < beyond(cost * 0.98)
+    assert cost <= laplace_epsilon * 1.01 + 0.0005

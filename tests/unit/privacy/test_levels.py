@@ -18,7 +18,8 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.privacy import level_shares, levels
 from dpsql.privacy.level_shares import ErrorGoal, Kept, Levels, shares, variances
 from dpsql.release.consistency import consistent
-from dpsql.release.noise import ReleasedRows
+from dpsql.release.released_rows import ReleasedRows
+from tests.worlds import asking, bounded, keys, people
 
 Power = Literal[1, 2]
 
@@ -58,57 +59,57 @@ def test_variances_against_matrices(weights: list[float]) -> None:
     """Of every cell of every level: the diagonal of A (Σ w AᵀA)⁻¹ Aᵀ."""
     shape, kept = (3, 4), cube(2)
     maps = [
-        np.eye(12).reshape(12, *shape).sum(axis=tuple(1 + a for a in (0, 1) if a not in own)).reshape(12, -1).T
-        for own in kept
+        np.eye(12).reshape(12, *shape).sum(axis=tuple(1 + a for a in (0, 1) if a not in axes)).reshape(12, -1).T
+        for axes in kept
     ]
     whole = np.linalg.inv(sum(w * a.T @ a for w, a in zip(weights, maps, strict=True)))
-    for a, found in zip(maps, variances(kept, shape, weights), strict=True):
-        assert np.diag(a @ whole @ a.T) == pytest.approx(found)
+    for a, variance in zip(maps, variances(kept, shape, weights), strict=True):
+        assert np.diag(a @ whole @ a.T) == pytest.approx(variance)
 
 
-def price(own: Levels, given: Any, goal: ErrorGoal) -> float:
-    cells = [math.prod(own.shape[a] for a in kept) for kept in own.kept]
+def price(these: Levels, given: Any, goal: ErrorGoal) -> float:
+    cells = [math.prod(these.shape[a] for a in kept) for kept in these.kept]
     per = cells if goal == "per cell" else [1] * len(cells)
-    return math.fsum(n * v for n, v in zip(per, own.variances(given), strict=True))
+    return math.fsum(n * v for n, v in zip(per, these.variances(given), strict=True))
 
 
 @pytest.mark.parametrize("goal", ["per cell", "per level", "default"])
-@pytest.mark.parametrize("own", SHAPES, ids=str)
-def test_shares_add_up_and_are_no_worse_than_equal_ones(own: Levels, goal: ErrorGoal) -> None:
-    found = shares(own, goal)
-    equal = [Fraction(1, len(own.kept))] * len(own.kept)
-    assert sum(found) == 1 and min(found) >= 0 and found[own.leaves] > 0
-    assert price(own, found, goal) <= price(own, equal, goal) * (1 + 1e-12)
+@pytest.mark.parametrize("these", SHAPES, ids=str)
+def test_shares_add_up_and_are_no_worse_than_equal_ones(these: Levels, goal: ErrorGoal) -> None:
+    shared = shares(these, goal)
+    equal = [Fraction(1, len(these.kept))] * len(these.kept)
+    assert sum(shared) == 1 and min(shared) >= 0 and shared[these.leaves] > 0
+    assert price(these, shared, goal) <= price(these, equal, goal) * (1 + 1e-12)
     if goal == "default":
-        pairs = zip(own.variances(found), own.variances(equal), strict=True)
+        pairs = zip(these.variances(shared), these.variances(equal), strict=True)
         assert all(now <= before * (1 + 1e-8) for now, before in pairs)
 
 
 @pytest.mark.parametrize("goal", ["per cell", "per level"])
-@pytest.mark.parametrize("own", [own for own in SHAPES if len(own.kept) <= 4], ids=str)
-def test_nothing_on_a_grid_is_better(own: Levels, goal: ErrorGoal) -> None:
+@pytest.mark.parametrize("these", [these for these in SHAPES if len(these.kept) <= 4], ids=str)
+def test_nothing_on_a_grid_is_better(these: Levels, goal: ErrorGoal) -> None:
     """Brute force: all divisions into 40ths (20ths of four levels)."""
-    count = len(own.kept)
+    count = len(these.kept)
     parts = 40 if count < 4 else 20
-    best = price(own, shares(own, goal), goal)
+    best = price(these, shares(these, goal), goal)
     for head in itertools.product(range(parts + 1), repeat=count - 1):
         given = [n / parts for n in (*head, parts - sum(head))]
-        if min(given) >= 0 and given[own.leaves] > 0:
-            assert best <= price(own, given, goal) * (1 + 1e-3), given
+        if min(given) >= 0 and given[these.leaves] > 0:
+            assert best <= price(these, given, goal) * (1 + 1e-3), given
 
 
-@pytest.mark.parametrize("own", SHAPES, ids=str)
-def test_each_step_is_downhill(own: Levels) -> None:
+@pytest.mark.parametrize("these", SHAPES, ids=str)
+def test_each_step_is_downhill(these: Levels) -> None:
     draw = np.random.default_rng(1)
     for _ in range(5):
-        now, per = draw.dirichlet([1.0] * len(own.kept)).tolist(), draw.uniform(0.1, 5, len(own.kept)).tolist()
-        cells = [math.prod(own.shape[a] for a in kept) for kept in own.kept]
+        now, per = draw.dirichlet([1.0] * len(these.kept)).tolist(), draw.uniform(0.1, 5, len(these.kept)).tolist()
+        cells = [math.prod(these.shape[a] for a in kept) for kept in these.kept]
 
         def f(given: list[float], per: list[float] = per, cells: list[int] = cells) -> float:
-            return math.fsum(p * n * v for p, n, v in zip(per, cells, own.variances(given), strict=True))
+            return math.fsum(p * n * v for p, n, v in zip(per, cells, these.variances(given), strict=True))
 
         for _ in range(8):
-            after = level_shares._improved(own, now, per, 1)
+            after = level_shares._improved(these, now, per, 1)
             assert f(after) <= f(now) * (1 + 1e-9)
             now = after
 
@@ -124,17 +125,17 @@ def test_where_the_equal_division_stays_and_where_it_does_not() -> None:
 
 def test_what_is_gained() -> None:
     """Mean variance over cells, in units of noise with all of ε: equal shares, and those of 'per cell'."""
-    for own, before, now in (
+    for these, before, now in (
         (of(rollup(2), (10, 10), 2), 8.11, 2.65),
         (of(rollup(3), (4, 5, 6), 2), 13.24, 3.29),
         (of(cube(3), (4, 5, 6), 2), 36.57, 4.57),
         (of(rollup(2), (10, 10), 1), 2.70, 1.53),
         (of(cube(3), (4, 5, 6), 1), 4.57, 2.65),
     ):
-        cells = sum(math.prod(own.shape[a] for a in kept) for kept in own.kept)
-        equal = [1 / len(own.kept)] * len(own.kept)
-        assert price(own, equal, "per cell") / cells == pytest.approx(before, abs=0.01)
-        assert price(own, shares(own, "per cell"), "per cell") / cells == pytest.approx(now, abs=0.01)
+        cells = sum(math.prod(these.shape[a] for a in kept) for kept in these.kept)
+        equal = [1 / len(these.kept)] * len(these.kept)
+        assert price(these, equal, "per cell") / cells == pytest.approx(before, abs=0.01)
+        assert price(these, shares(these, "per cell"), "per cell") / cells == pytest.approx(now, abs=0.01)
 
 
 # --- plans --------------------------------------------------------------------------------------------------------------
@@ -142,15 +143,13 @@ def test_what_is_gained() -> None:
 
 def catalog(accounting: str = "approx", **table: Any) -> dict[str, Any]:
     columns = {
-        "u": "integer",
-        "a": {"type": "text", "keys": ["p", "q", "r"]},
-        "b": {"type": "integer", "lower": 0, "upper": 3, "nullable": False},
+        "a": keys("p", "q", "r"),
+        "b": bounded("integer", 0, 3, nullable=False),
         "c": "text",
-        "x": {"type": "real", "lower": -1, "upper": 3},
+        "x": bounded("real", -1, 3),
     }
-    own = {"unit": "u", **(table or {"rows_per_unit": 2}), "columns": columns}
-    budget = {"budget": {"epsilon": 1000, "delta": 1e-2}, "per_query": {"epsilon": 2, "delta": 1e-6}}
-    return {"dataset": "levels", "unit": "person", "accounting": accounting, **budget, "tables": {"t": own}}
+    per_query = {"epsilon": 2, "delta": 1e-6}
+    return people(columns, **table or {"rows_per_unit": 2}, accounting=accounting, per_query=per_query)
 
 
 def rows() -> dict[str, Any]:
@@ -165,9 +164,8 @@ def rows() -> dict[str, Any]:
 
 
 def plan(select: str, described: dict[str, Any] | None = None, **options: object) -> ReleasePlan:
-    said = ", ".join(f"{name}={value!r}" for name, value in options.items())
     with dpsql.connect(described or catalog(), source={"t": rows()}) as connection:
-        return plan_of(connection._session, read(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({said}) {select}"))
+        return plan_of(connection._session, read(asking(select, **options)))
 
 
 ITEMS = "COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY"
@@ -210,18 +208,20 @@ def test_split_wins_and_levels_with_private_keys_keep_their_shares() -> None:
         plain = plan_of(connection._session, read(said))
     assert {stage.noised[0].draw.epsilon for stage in plain.stages} == {Fraction(1, 2)}
     private = plan("a, c, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, c)", mechanism="laplace", error="per cell")
-    own = [stage.noised[0].draw.epsilon for stage in private.stages]
-    assert own[0] == Fraction(2, 4) and own[1] + own[2] == 1  # keys and leaves as they were; a and () divide theirs
+    alone = [stage.noised[0].draw.epsilon for stage in private.stages]
+    assert (
+        alone[0] == Fraction(2, 4) and alone[1] + alone[2] == 1
+    )  # keys and leaves as they were; a and () divide theirs
 
 
 def test_under_zcdp_a_question_costs_the_same_rho() -> None:
     sets = "a, b, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)"
     described = catalog("zcdp")
     for mechanism in ("laplace", "gaussian"):
-        found = [plan(sets, described, mechanism=mechanism, error=error) for error in ("per cell", "per level")]
+        plans = [plan(sets, described, mechanism=mechanism, error=error) for error in ("per cell", "per level")]
         plain = plan(sets, described, mechanism=mechanism)
-        assert {one.cost.rho for one in found} == {plain.cost.rho}
-        drawn = [[stage.noised[0].draw.rho for stage in one.stages] for one in (*found, plain)]
+        assert {one.cost.rho for one in plans} == {plain.cost.rho}
+        drawn = [[stage.noised[0].draw.rho for stage in one.stages] for one in (*plans, plain)]
         assert (drawn[0] == drawn[2]) == (mechanism == "laplace")  # equal shares of ε there: others cost more ρ
 
 
@@ -233,8 +233,8 @@ def test_explain_shows_shares_and_errors(tmp_path: Path) -> None:
         assert "count(*): no noise of its own: it is the sum of its parts, 95 % confidence interval ±5.18" in text
         assert "laplace noise of scale 1, 95 % confidence interval ±2.99573 once the levels agree" in text
         cursor = connection.execute(f"{sql} GROUP BY ROLLUP (a)")
-        found = dict(cursor.fetchall())
-        assert found[None] == found["p"] + found["q"] + found["r"] and found[None] > 300
+        shown = dict(cursor.fetchall())
+        assert shown[None] == shown["p"] + shown["q"] + shown["r"] and shown[None] > 300
         plain = str(connection.explain("SELECT b, COUNT(*) FROM t GROUP BY ROLLUP (b)"))
         assert "ε is divided" not in plain
 

@@ -10,6 +10,7 @@ import pytest
 import dpsql
 from dpsql.plan.tracked import GroupLimit, Limits
 from dpsql.privacy.limits import added, largest, renamed
+from tests.worlds import people
 
 
 def rows(rows: int, groups: int | None = None, **more: Any) -> Limits:
@@ -74,8 +75,7 @@ def test_limits_are_said_in_one_way(wrong: tuple[int | None, int | None, int | N
 
 
 def connected(**limits: Any) -> dpsql.Connection[Any]:
-    table = {"unit": "u", "rows_per_unit": 12, "groups_per_unit": 4, "columns": {"u": "integer", "k": "text"}}
-    catalog = {"dataset": "limits", "budget": {"epsilon": 9, "delta": 1e-6}, "tables": {"t": table}}
+    catalog = people({"k": "text"}, rows_per_unit=12, groups_per_unit=4, budget={"epsilon": 9, "delta": 1e-6})
     data = pd.DataFrame({"u": [1, 2, 3], "k": ["a", "b", "c"]})
     return dpsql.connect(catalog, source=data, epsilon=1, **limits)
 
@@ -100,15 +100,14 @@ def test_options_come_before_set_and_set_before_connect() -> None:
 
 
 def test_two_ways_to_limit_rows_in_one_query() -> None:
-    with connected() as connection, pytest.raises(dpsql.Error, match="two limits of one thing"):
+    with connected() as connection, pytest.raises(dpsql.Error, match="two limits on the same thing"):
         asked(connection, "max_rows_contributed = 3, max_rows_per_group = 3")
 
 
 def test_rows_in_a_group_need_groups() -> None:
     with connected() as connection:
         assert asked(connection, "max_rows_per_group = 3") == (None, None, 3)  # the owner declared 4 groups
-    table = {"unit": "u", "rows_per_unit": 12, "columns": {"u": "integer"}}
-    catalog = {"dataset": "rows", "budget": {"epsilon": 9}, "tables": {"t": table}}
+    catalog = people({}, rows_per_unit=12, budget={"epsilon": 9})
     with (
         dpsql.connect(catalog, source=pd.DataFrame({"u": [1]}), epsilon=1) as connection,
         pytest.raises(dpsql.Error, match="needs max_groups_contributed"),

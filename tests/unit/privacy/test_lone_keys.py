@@ -11,6 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.samples.prepare import prepare
+from tests.worlds import ASKED, dataset, private, public
 
 LIMITS = {"rows_per_unit": 4}
 UNIQUE = {"type": "integer", "unique": True}
@@ -20,32 +21,22 @@ def path(through: str, column: str) -> dict[str, Any]:
     return {"through": through, "on": {column: column}}
 
 
-CATALOG: dict[str, Any] = {
-    "dataset": "lone",
-    "unit": "person",
-    "budget": {"epsilon": 100, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "visits": {
-            "unit": "who",
+CATALOG: dict[str, Any] = dataset(
+    {
+        "visits": private(
+            {"visit": UNIQUE, "who": "integer", "near": {**UNIQUE, "lower": 0, "upper": 10**8}, "word": "integer"},
+            unit="who",
             **LIMITS,
-            "columns": {
-                "visit": UNIQUE,
-                "who": "integer",
-                "near": {**UNIQUE, "lower": 0, "upper": 10**8},
-                "word": "integer",
-            },
-        },
-        "items": {
-            "unit": path("visits", "visit"),
-            **LIMITS,
-            "columns": {"item": UNIQUE, "visit": "integer", "code": "integer"},
-        },
-        "parts": {"unit": path("items", "item"), **LIMITS, "columns": {"item": "integer", "code": "integer"}},
-        "loose": {"unit": path("visits", "word"), **LIMITS, "columns": {"own": UNIQUE, "word": "integer"}},
-        "codes": {"public": True, "columns": {"code": UNIQUE, "name": UNIQUE}},
+        ),
+        "items": private(
+            {"item": UNIQUE, "visit": "integer", "code": "integer"}, unit=path("visits", "visit"), **LIMITS
+        ),
+        "parts": private({"item": "integer", "code": "integer"}, unit=path("items", "item"), **LIMITS),
+        "loose": private({"own": UNIQUE, "word": "integer"}, unit=path("visits", "word"), **LIMITS),
+        "codes": public({"code": UNIQUE, "name": UNIQUE}),
     },
-}
+    per_query=ASKED,
+)
 SOURCE = {name: {column: np.arange(3) for column in table["columns"]} for name, table in CATALOG["tables"].items()}
 
 
@@ -100,7 +91,7 @@ def test_says_which_unit_to_group_by(connection: dpsql.Connection) -> None:
 
 
 def test_rows_that_are_units(tmp_path: Path) -> None:
-    rows = {"row_is_unit": True, "columns": {"id": UNIQUE, "code": "integer"}}
+    rows = private({"id": UNIQUE, "code": "integer"}, unit=None)
     source = {"rows": {"id": np.arange(3), "code": np.arange(3)}}
     with dpsql.connect(CATALOG | {"tables": {"rows": rows}}, source=source, ledger=tmp_path / "l.ledger") as connection:
         with pytest.raises(dpsql.Error, match="DPSQL-139"):

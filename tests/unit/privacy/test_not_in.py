@@ -8,22 +8,18 @@ from dpsql import testing
 from dpsql.ir.expr import Call, walk
 from dpsql.ir.nodes import SemiJoin
 from dpsql.ir.nodes import walk as nodes
+from tests.worlds import dataset, private, public
 
-CATALOG = {
-    "dataset": "nulls",
-    "unit": "person",
-    "budget": {"epsilon": 1, "delta": 0},
-    "per_query": {"epsilon": 1},
-    "tables": {
-        "people": {
-            "unit": "id",
-            "max_groups": 1,
-            "max_rows": 1,
-            "columns": {"id": "integer", "a": {"type": "integer", "nullable": False}, "b": "integer"},
-        },
-        "known": {"public": True, "columns": {"c": {"type": "integer", "nullable": False}, "d": "integer"}},
+CATALOG = dataset(
+    {
+        "people": private(
+            {"a": {"type": "integer", "nullable": False}, "b": "integer"}, unit="id", max_groups=1, max_rows=1
+        ),
+        "known": public({"c": {"type": "integer", "nullable": False}, "d": "integer"}),
     },
-}
+    budget={"epsilon": 1, "delta": 0},
+    per_query={"epsilon": 1},
+)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +37,7 @@ CATALOG = {
 def test_one_join_for_each_way_not_to_be_false(condition: str, joins: int) -> None:
     with testing.Replayer(CATALOG, {"people": [], "known": []}) as replayer:
         (stage,) = replayer.plan(f"SELECT COUNT(*) FROM people WHERE {condition}").stages
-    found = [node for node in nodes(stage.source.node) if isinstance(node, SemiJoin)]
-    assert len(found) == joins
-    calls = {part.function for node in found for part in walk(node.on) if isinstance(part, Call)}
+    semi_joins = [node for node in nodes(stage.source.node) if isinstance(node, SemiJoin)]
+    assert len(semi_joins) == joins
+    calls = {part.function for node in semi_joins for part in walk(node.on) if isinstance(part, Call)}
     assert "equal" in calls and "is_not_false" not in calls

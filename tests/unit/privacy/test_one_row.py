@@ -8,25 +8,11 @@ import pytest
 import dpsql
 from dpsql import testing
 from dpsql.privacy import bound
+from tests.worlds import ASKED, bounded, keys, people
 
-CATALOG = {
-    "dataset": "one_row",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 0.1},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "rows_per_unit": 9,
-            "groups_per_unit": 4,
-            "columns": {
-                "u": "integer",
-                "k": {"type": "text", "keys": ["a", "b"]},
-                "x": {"type": "integer", "lower": 0, "upper": 10},
-            },
-        }
-    },
-}
+CATALOG = people(
+    {"k": keys("a", "b"), "x": bounded("integer", 0, 10)}, rows_per_unit=9, groups_per_unit=4, per_query=ASKED
+)
 SOURCE = {"t": pa.table({"u": [1] * 12 + [2, 2, 3], "k": ["a", "b"] * 7 + ["b"], "x": list(range(10)) + [3] * 5})}
 PER_UNIT = "(SELECT u, COUNT(*) AS n, MAX(k) AS k, MAX(x) AS x FROM t GROUP BY u)"
 ONE_ROW = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +12,12 @@ import pandas as pd
 import pytest
 
 import dpsql
-from dpsql import query, testing
+from dpsql import testing
+from dpsql.execution import release_stages
 from dpsql.plan.render import limits
 from dpsql.testing import measurements
+from tests.worlds import bounded, keys, people
 
-DATASETS = itertools.count()
 FEW, MANY = 400, 60  # units with one row, and with twenty: in group a, or over all four
 GROUPS = ["a", "b", "c", "d"]
 AT_ONCE = "epsilon = 200, over_limit = true"  # a twentieth: noise of scale 1/10
@@ -32,19 +32,8 @@ def data() -> pd.DataFrame:
 
 
 def catalog(**limits_: Any) -> dict[str, Any]:
-    columns = {
-        "u": "integer",
-        "k": {"type": "text", "keys": GROUPS},
-        "x": {"type": "real", "lower": 0, "upper": 10},
-        "z": "integer",
-    }
-    return {
-        "dataset": f"over {next(DATASETS)}",
-        "unit": "person",
-        "version": "1",
-        "budget": {"epsilon": 1000, "delta": 1e-3},
-        "tables": {"t": {"unit": "u", **limits_, "columns": columns}},
-    }
+    columns = {"k": keys(*GROUPS), "x": bounded("real", 0, 10), "z": "integer"}
+    return people(columns, **limits_, version="1")
 
 
 def connected(**limits_: Any) -> dpsql.Connection[Any]:
@@ -81,12 +70,12 @@ CASES = [
 def test_it_is_how_many_units_count_less(limits_: dict[str, Any], columns: str, more: str, of: str, units: int) -> None:
     with connected(**limits_) as connection:
         privacy = asked(connection, columns, AT_ONCE + more).privacy
-        (found,) = privacy.over_limits
-        assert (found.of, found.half_width) == (of, 0.0)
-        assert abs(found.units - units) <= 3  # P[|noise| > 3] is below 1e-17
+        (over,) = privacy.over_limits
+        assert (over.of, over.half_width) == (of, 0.0)
+        assert abs(over.units - units) <= 3  # P[|noise| > 3] is below 1e-17
         everybody = 30 if "WHERE u" in columns else FEW + MANY
-        assert abs(found.among - everybody) <= 6
-        assert found.text("person") in privacy.notes
+        assert abs(over.among - everybody) <= 6
+        assert over.text("person") in privacy.notes
 
 
 @pytest.mark.parametrize("limits_", [{"rows_per_unit": 1}, {"rows_per_unit": 8}])
@@ -96,9 +85,9 @@ def test_beside_private_keys(limits_: dict[str, Any], columns: str) -> None:
     described = catalog(**limits_)
     described["tables"]["t"]["columns"]["k2"] = "text"
     with dpsql.connect(described, source={"t": data().assign(k2="a")}, epsilon=1, delta=1e-6) as connection:
-        (found,) = asked(connection, columns).privacy.over_limits
-        assert (found.of, found.limit) == ("rows", limits_["rows_per_unit"])
-        assert abs(found.units - MANY) <= 3
+        (over,) = asked(connection, columns).privacy.over_limits
+        assert (over.of, over.limit) == ("rows", limits_["rows_per_unit"])
+        assert abs(over.units - MANY) <= 3
 
 
 @pytest.mark.parametrize(("mechanism", "units"), [("laplace", MANY), ("gaussian", MANY)])
@@ -106,13 +95,13 @@ def test_it_is_asked_in_the_norm_that_limits(mechanism: str, units: int) -> None
     """Cumulative sums limit units in norm 1 whatever their noise is: 20 rows over ten days are over 8, their squares are
     40, which is not over 64."""
     described = catalog(rows_per_unit=8)
-    described["tables"]["t"]["columns"]["day"] = {"type": "integer", "lower": 0, "upper": 39}
-    table = data().assign(day=lambda found: np.arange(len(found)) % 10)
+    described["tables"]["t"]["columns"]["day"] = bounded("integer", 0, 39)
+    table = data().assign(day=lambda over: np.arange(len(over)) % 10)
     with dpsql.connect(described, source={"t": table}, epsilon=1, delta=1e-6) as connection:
         options = f"{AT_ONCE}, mechanism = '{mechanism}'"
         columns = "day, SUM(COUNT(*)) OVER (ORDER BY day) AS c FROM t GROUP BY day"
-        (found,) = asked(connection, columns, options).privacy.over_limits
-        assert abs(found.units - units) <= 3
+        (over,) = asked(connection, columns, options).privacy.over_limits
+        assert abs(over.units - units) <= 3
 
 
 def test_limits_that_the_data_choose() -> None:
@@ -120,13 +109,13 @@ def test_limits_that_the_data_choose() -> None:
     with connected(rows_per_unit="auto") as connection:
         for _ in range(3):
             privacy = asked(connection, "COUNT(*) FROM t", f"{AT_ONCE}, fresh = true").privacy
-            (limit,), (found,) = privacy.limits, privacy.over_limits
-            assert found.limit == limit.chosen
-            assert abs(found.units - (0 if limit.chosen >= 20 else MANY)) <= 6
+            (limit,), (over,) = privacy.limits, privacy.over_limits
+            assert over.limit == limit.chosen
+            assert abs(over.units - (0 if limit.chosen >= 20 else MANY)) <= 6
         privacy = asked(connection, "SUM(z) FROM t").privacy
-        (found,) = privacy.over_limits
-        assert found.of == "sum(z)"
-        assert abs(found.units - (0 if found.limit >= 2000 else MANY)) <= 6
+        (over,) = privacy.over_limits
+        assert over.of == "sum(z)"
+        assert abs(over.units - (0 if over.limit >= 2000 else MANY)) <= 6
 
 
 def test_its_share_and_its_record() -> None:
@@ -142,8 +131,8 @@ def test_its_share_and_its_record() -> None:
         )
         first = connection.execute(sql)
         assert connection.budget.spent.epsilon == 1
-        (found,) = first.privacy.over_limits
-        assert found.half_width == 60
+        (over_limit,) = first.privacy.over_limits
+        assert over_limit.half_width == 60
         record = [json.loads(e.detail) for e in connection._session.ledger.rows() if e.kind == "charge"]
         assert {"mechanism": "pure", "epsilon": "1/20"} in record[-1]["noise"]
         assert "units over the limit on rows" in [m["name"] for m in record[-1]["measurements"]]
@@ -222,11 +211,11 @@ def test_counting_rows_instead_of_units_is_found_out(monkeypatch: pytest.MonkeyP
     def wrong(*args: Any) -> Any:
         asked_ = right(*args)
         questions = tuple(
-            dataclasses.replace(q, sql=q.sql.replace("count(*) AS w", "CAST(sum(size) AS BIGINT) AS w"))
+            dataclasses.replace(q, select=q.select.replace("count(*) AS w", "CAST(sum(size) AS BIGINT) AS w"))
             for q in asked_.questions
         )
         return dataclasses.replace(asked_, questions=questions)
 
     monkeypatch.setattr(measurements, "over_limits", wrong)
-    monkeypatch.setattr(query, "over_limits", wrong)
+    monkeypatch.setattr(release_stages, "over_limits", wrong)
     assert not all(line.holds for line in replayed({"rows_per_unit": 2}, "COUNT(*) FROM t", "laplace"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.mechanisms import entropy
-
-DATASETS = itertools.count()
+from tests.worlds import bounded, keys, people
 
 
 @pytest.fixture(autouse=True)
@@ -30,18 +28,9 @@ def data() -> pd.DataFrame:
     return pd.DataFrame({"u": np.arange(len(keys)), "k": keys, "x": 6.0, "y": 1.0})
 
 
-def connected(analyst: str | None = None, dataset: str = "", **limits: Any) -> dpsql.Connection[Any]:
-    columns = {
-        "u": "integer",
-        "k": {"type": "text", "keys": list(ROWS)},
-        "x": {"type": "real", "lower": 0, "upper": 10},
-        "y": {"type": "real", "lower": 0, "upper": 1},
-    }
-    catalog = {
-        "dataset": dataset or f"relative {next(DATASETS)}",
-        "budget": {"epsilon": 1000, "delta": 1e-4},
-        "tables": {"t": {"unit": "u", **(limits or {"rows_per_unit": 2}), "columns": columns}},
-    }
+def connected(analyst: str | None = None, **more: Any) -> dpsql.Connection[Any]:
+    columns = {"k": keys(*ROWS), "x": bounded("real", 0, 10), "y": bounded("real", 0, 1)}
+    catalog = people(columns, **{"rows_per_unit": 2, **more})
     return dpsql.connect(catalog, source={"t": data()}, epsilon=5, analyst=analyst)
 
 
@@ -98,7 +87,7 @@ def test_without_a_release_above_its_noise_it_is_refused_for_nothing(first: str,
         if first:
             asked(connection, "epsilon = 0.05", first)
         spent = connection.budget.spent.epsilon
-        with pytest.raises(dpsql.Error, match="was not released before") as caught:
+        with pytest.raises(dpsql.Error, match="no earlier query released how large") as caught:
             asked(connection, options, then)
         assert caught.value.code == "DPSQL-119"
         assert "Ask for it once with a small epsilon" in str(caught.value)
@@ -113,9 +102,9 @@ def test_by_keys_it_is_the_smallest_number_that_stands_out() -> None:
 
 
 def test_what_another_analyst_was_told_does_not_count() -> None:
-    with connected("ann", "relative, shared") as ann, connected("bob", "relative, shared") as bob:
+    with connected("ann", dataset="relative, shared") as ann, connected("bob", dataset="relative, shared") as bob:
         asked(ann, "epsilon = 0.05", COUNT)
-        with pytest.raises(dpsql.Error, match="was not released before"):
+        with pytest.raises(dpsql.Error, match="no earlier query released how large"):
             asked(bob, "accuracy = '5%'", COUNT)
         asked(ann, "accuracy = '5%'", COUNT)
 
@@ -125,12 +114,12 @@ def test_an_average_with_assumed_rows() -> None:
         average = "AVG(x) AS a FROM t"
         with pytest.raises(dpsql.Error, match=r"the accuracy of a is not known.*(?s:.)*assumed_rows"):
             asked(connection, "accuracy = (a => 0.1)", average)
-        found = epsilon_for(connection, "accuracy = (a => 0.1), assumed_rows = 4000", average)
-        assert found == pytest.approx(5.991 * 5 * 2 / (0.1 * 4000), rel=0.03)
+        epsilon = epsilon_for(connection, "accuracy = (a => 0.1), assumed_rows = 4000", average)
+        assert epsilon == pytest.approx(5.991 * 5 * 2 / (0.1 * 4000), rel=0.03)
         near = asked(connection, "accuracy = (a => 0.1), assumed_rows = 4000", average)
         assert near.privacy.intervals["a"] < 0.2
         assert abs(near.fetchall()[0][0] - 6) < 0.3
-        assert epsilon_for(connection, "accuracy = 0.1, assumed_rows = 4000", average) == found
+        assert epsilon_for(connection, "accuracy = 0.1, assumed_rows = 4000", average) == epsilon
 
 
 def test_an_average_after_a_count_and_its_repeat_is_free() -> None:
@@ -147,12 +136,12 @@ def test_a_percentage_of_an_average_and_of_a_ratio() -> None:
         columns = "AVG(x) AS a, 100.0 * COUNT_IF(y > 0.5) / COUNT(*) AS r FROM t"
         asked(connection, "epsilon = 0.5", COUNT)
         first = asked(connection, "epsilon = 1", columns).fetchall()[0]
-        found = asked(connection, "accuracy = (a => '1%', r => '3%')", columns)
-        assert found.privacy.intervals["a"] <= 0.012 * first[0]
-        found = connection.explain(
-            f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = {found.privacy.cost.epsilon!r}) {columns}"
+        answer = asked(connection, "accuracy = (a => '1%', r => '3%')", columns)
+        assert answer.privacy.intervals["a"] <= 0.012 * first[0]
+        answer = connection.explain(
+            f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = {answer.privacy.cost.epsilon!r}) {columns}"
         ).estimates
-        assert found["a"].half_width <= 0.01 * first[0] or found["r"].half_width <= 0.03 * first[1]
+        assert answer["a"].half_width <= 0.01 * first[0] or answer["r"].half_width <= 0.03 * first[1]
 
 
 def test_where_the_data_choose_limits() -> None:

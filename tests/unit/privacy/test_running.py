@@ -14,31 +14,24 @@ from dpsql.mechanisms.prefix_sums import Toeplitz, Tree
 from dpsql.plan.fingerprint import plan_fingerprint
 from dpsql.plan.stages import Noised, ReleasePlan
 from dpsql.privacy import along_order
+from dpsql.report.explanation import explanation
 from dpsql.report.release_record import release_record
 from dpsql.testing import Replayer, exact
+from tests.worlds import ASKED, bounded, keys, people
 
 DAYS = 40
-CATALOG: dict[str, Any] = {
-    "dataset": "running",
-    "unit": "person",
-    "budget": {"epsilon": 100_000_000, "delta": 0.5},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "rows_per_unit": 4,
-            "columns": {
-                "u": "integer",
-                "day": {"type": "integer", "lower": 0, "upper": DAYS - 1, "nullable": False},
-                "k": {"type": "text", "keys": ["b", "a", "ä"]},
-                "n": {"type": "integer", "lower": 0, "upper": 3},
-                "x": {"type": "integer", "lower": -2, "upper": 9},
-                "r": {"type": "real", "lower": 0, "upper": 1},
-                "s": "text",
-            },
-        }
+CATALOG: dict[str, Any] = people(
+    {
+        "day": bounded("integer", 0, DAYS - 1, nullable=False),
+        "k": keys("b", "a", "ä"),
+        "n": bounded("integer", 0, 3),
+        "x": bounded("integer", -2, 9),
+        "r": bounded("real", 0, 1),
+        "s": "text",
     },
-}
+    rows_per_unit=4,
+    per_query=ASKED,
+)
 DRAW = np.random.default_rng(6)
 COUNT = 600
 ROWS: dict[str, list[Any]] = {  # 99 has a row on each of 30 days, 98 all four of its rows on the first
@@ -91,8 +84,8 @@ def connect(tmp_path: Path, **changes: Any) -> dpsql.Connection:
 
 @pytest.fixture(scope="module")
 def replayer() -> Any:
-    with Replayer(CATALOG, {"t": ROWS}) as found:
-        yield found
+    with Replayer(CATALOG, {"t": ROWS}) as opened:
+        yield opened
 
 
 def noised(plan: ReleasePlan) -> Noised:
@@ -121,7 +114,7 @@ def test_what_is_not(title: str, replayer: Replayer) -> None:
 @pytest.mark.parametrize("title", MEASURED)
 def test_the_judge(title: str, way: str, replayer: Replayer) -> None:
     """A removal moves what is measured by at most the claimed reach; it works A·x out by itself."""
-    lines = replayer.replay(f"SELECT {way} {MEASURED[title]}", units=lambda found: [*found[:3], found[-1]])
+    lines = replayer.replay(f"SELECT {way} {MEASURED[title]}", units=lambda units_: [*units_[:3], units_[-1]])
     assert lines and all(line.holds for line in lines), [line for line in lines if not line.holds]
     assert max(change for line in lines for change in line.changes.values()) > 0
 
@@ -131,7 +124,7 @@ def test_the_judge_of_cumulative_sums_beside_totals(replayer: Replayer) -> None:
     """What is measured along an order is no group: 99 has rows in all five."""
     sql = f"SELECT {GAUSSIAN} n, SUM(COUNT(*)) OVER (ORDER BY n) AS c, SUM(x) AS s FROM t GROUP BY n"
     assert {one.running is None for one in replayer.plan(sql).stages[0].noised} == {True, False}
-    lines = replayer.replay(sql, units=lambda found: found[-1:])
+    lines = replayer.replay(sql, units=lambda units_: units_[-1:])
     assert all(line.holds for line in lines) and lines[-1].changed_groups == 5
 
 
@@ -146,7 +139,7 @@ def test_planted_bugs(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
         case _:
             monkeypatch.setattr(along_order, "running_reach", lambda reach, strategy: reach * strategy.one * 4 // 3)
     with Replayer(CATALOG, {"t": ROWS}) as replayer:
-        lines = replayer.replay(asked, units=lambda found: found[-4:])
+        lines = replayer.replay(asked, units=lambda units_: units_[-4:])
     assert any(not line.holds and not line.failure for line in lines)
 
 
@@ -157,8 +150,8 @@ def test_without_noise_it_is_the_exact_answer(tmp_path: Path) -> None:
     with connect(tmp_path) as connection:
         for way in ("laplace", "gaussian"):
             head = MANY.replace("(", f"(mechanism='{way}', epsilon=10000, delta=1e-3, ")
-            found = connection.execute(BY_DAY.format(head, "COUNT(*)") + " ORDER BY day").fetchall()
-            assert max(abs(c - true) for (_, c), (_, true) in zip(found, truth, strict=True)) <= 6
+            rows = connection.execute(BY_DAY.format(head, "COUNT(*)") + " ORDER BY day").fetchall()
+            assert max(abs(c - true) for (_, c), (_, true) in zip(rows, truth, strict=True)) <= 6
 
 
 @pytest.mark.slow
@@ -177,9 +170,9 @@ def test_every_key_is_in_its_place(way: str, tmp_path: Path) -> None:
             truth = {row[:-1]: row[-1] for row in connection.execute(f"SELECT {MANY} {asked}").fetchall()}
         with connect(tmp_path) as connection:
             assert "Measured for its cumulative" in str(connection.explain(f"SELECT {head} {asked}"))
-            found = {row[:-1]: row[-1] for row in connection.execute(f"SELECT {head} {asked}").fetchall()}
+            rows = {row[:-1]: row[-1] for row in connection.execute(f"SELECT {head} {asked}").fetchall()}
         for key, value in truth.items():
-            assert abs(found[key] - (value or 0)) <= 3, (asked, key)
+            assert abs(rows[key] - (value or 0)) <= 3, (asked, key)
 
 
 def test_single_counts_add_up_to_the_sums(tmp_path: Path) -> None:
@@ -219,8 +212,13 @@ def test_it_is_another_release(replayer: Replayer) -> None:
     along = replayer.plan(f"SELECT {GAUSSIAN} {MEASURED['a count']}")
     same = replayer.plan(f"SELECT {GAUSSIAN} {MEASURED['through a subquery']}")
     assert plan_fingerprint(plain) != plan_fingerprint(along) == plan_fingerprint(same)
-    (found,) = release_record(along, version=None)["measurements"]  # type: ignore[misc]  # a list of dicts
-    assert found["cumulative_along"] == ["day"]
+    (recorded,) = release_record(along, version=None)["measurements"]  # type: ignore[misc]  # a list of dicts
+    (told,) = explanation(along, None).to_dict()["stages"][0]["measurements"]
+    for said in (recorded, told):
+        assert said["cumulative_along"] == ["day"]
+        assert said["cumulative_strategy"] == "by the square root of the matrix of all sums"
+    (other,) = explanation(plain, None).to_dict()["stages"][0]["measurements"]
+    assert (other["cumulative_along"], other["cumulative_strategy"]) == ([], None)
 
 
 def test_intervals_as_columns(tmp_path: Path) -> None:
@@ -234,8 +232,8 @@ def test_intervals_as_columns(tmp_path: Path) -> None:
         told = str(connection.explain(asked))
         assert f"95 % confidence interval of each ±{half:.6g}" in told
         assert connection.explain(asked).privacy.intervals["c"] == half
-        found = connection.explain(asked.replace("gaussian'", "gaussian', accuracy=(c => 60), epsilon=5"))
-        assert found.privacy.intervals["c"] <= 60 and found.privacy.cost.epsilon < 5
+        explained = connection.explain(asked.replace("gaussian'", "gaussian', accuracy=(c => 60), epsilon=5"))
+        assert explained.privacy.intervals["c"] <= 60 and explained.privacy.cost.epsilon < 5
         with pytest.raises(Refused, match="interval"):  # windows of which nothing is measured have none
             connection.execute(
                 f"SELECT {GAUSSIAN.replace(')', ', intervals=0.9)')} {PLAIN['the whole'].replace('day, ', '')}"
@@ -253,6 +251,6 @@ def test_limits_that_the_data_choose(tmp_path: Path) -> None:
     with Replayer(CATALOG | {"tables": {"t": table}}, {"t": ROWS}) as replayer:
         for salt in range(4):
             lines = replayer.replay(
-                f"SELECT {GAUSSIAN} {MEASURED['a count']}", salt=salt, units=lambda found: found[-2:]
+                f"SELECT {GAUSSIAN} {MEASURED['a count']}", salt=salt, units=lambda units_: units_[-2:]
             )
             assert lines and all(line.holds for line in lines)

@@ -12,8 +12,8 @@ import pytest
 
 from dpsql.plan.balls import Norm
 from dpsql.plan.stages import Draw, Selection
-from dpsql.privacy.calibrate import VOTES
-from dpsql.privacy.measure import selection
+from dpsql.privacy.parts import VOTES
+from dpsql.privacy.selection import selection
 from dpsql.privacy.sensitivity import votes
 
 
@@ -35,21 +35,21 @@ def tails(mechanism: str, scale: int) -> list[float]:
 
 
 def tail(draw: Draw, m: int) -> float:
-    found = tails(draw.mechanism, draw.scale)
-    return found[m + 45 * draw.scale] if m <= 45 * draw.scale else 0.0
+    tail_of = tails(draw.mechanism, draw.scale)
+    return tail_of[m + 45 * draw.scale] if m <= 45 * draw.scale else 0.0
 
 
-def shows(found: Selection, own: int, groups: int) -> float:
+def shows(selection: Selection, held: int, groups: int) -> float:
     """P[some of `own` keys that one unit alone holds is released], its votes spread over `groups`."""
-    return -math.expm1(own * math.log1p(-tail(found.draw, found.at_least - found.votes[groups - 1])))
+    return -math.expm1(held * math.log1p(-tail(selection.draw, selection.at_least - selection.votes[groups - 1])))
 
 
 def test_a_small_gaussian() -> None:
     """A19: σ = 2, 2 bits, 3 keys, δ = 1 %."""
-    found = chosen(2, 2, 2, 3, "0.01")
-    assert found.votes == (4, 2, 2)
-    assert found.at_least == 10
-    assert [shows(found, t, t) for t in (1, 2, 3)] == pytest.approx(
+    selection = chosen(2, 2, 2, 3, "0.01")
+    assert selection.votes == (4, 2, 2)
+    assert selection.at_least == 10
+    assert [shows(selection, t, t) for t in (1, 2, 3)] == pytest.approx(
         [0.0027279729, 0.000151409, 0.00022710491], rel=1e-6
     )
 
@@ -61,21 +61,21 @@ def test_a_small_gaussian() -> None:
 )
 def test_none_of_a_unit_s_own_keys_shows(norm: Norm, scale: int, bits: int, delta: str, limit: int) -> None:
     """With probability 1 − δ, whether it holds others' keys too or not; and no threshold is needlessly high."""
-    found = chosen(norm, scale, bits, limit, delta)
+    selection = chosen(norm, scale, bits, limit, delta)
     tried = [t for t in range(1, limit + 1) if limit <= 100 or t < 20 or t.bit_count() < 3 or t % 97 == 0]
-    worst = max(shows(found, own, groups) for own in tried for groups in {own, min(own + 1, limit), limit})
+    worst = max(shows(selection, held, groups) for held in tried for groups in {held, min(held + 1, limit), limit})
     assert worst <= float(Fraction(delta)) * (1 + 1e-9)
     if limit <= 64 and norm == 1:  # a Gaussian's tail is bounded, not summed
-        lower = dataclasses.replace(found, at_least=found.at_least - 1)
+        lower = dataclasses.replace(selection, at_least=selection.at_least - 1)
         assert max(shows(lower, t, t) for t in tried) > float(Fraction(delta))
 
 
 def test_votes_are_within_their_ball() -> None:
     """A9, and for every number of groups the sum in the norm; nobody beyond the limit votes."""
-    found = votes(20, 2, VOTES)
-    assert [found[g - 1] for g in (1, 2, 3, 10, 64)] == [1048576, 741455, 605395, 331588, 131072]
-    assert sum(found[:64]) == 15311343
-    assert len(found) == VOTES
+    counted = votes(20, 2, VOTES)
+    assert [counted[g - 1] for g in (1, 2, 3, 10, 64)] == [1048576, 741455, 605395, 331588, 131072]
+    assert sum(counted[:64]) == 15311343
+    assert len(counted) == VOTES
     for bits in (0, 3, 20):
         for g, (one, two) in enumerate(zip(votes(bits, 1, VOTES), votes(bits, 2, VOTES), strict=True), start=1):
             assert g * one <= 2**bits < g * (one + 1)
@@ -88,9 +88,9 @@ def test_votes_are_within_their_ball() -> None:
 )
 def test_thresholds_of_three_rounds(scale: int, bits: int, at_least: int) -> None:
     """A10 on the grids that fit the sampler: δ/3 each, 64 keys."""
-    found = chosen(2, scale, bits, 64, "1/3000000")
-    assert at_least <= found.at_least <= at_least + 1
-    assert max(shows_at_most(found, t) for t in range(1, 65)) <= 1 / 3e6
+    selection = chosen(2, scale, bits, 64, "1/3000000")
+    assert at_least <= selection.at_least <= at_least + 1
+    assert max(shows_at_most(selection, t) for t in range(1, 65)) <= 1 / 3e6
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_thresholds_of_three_rounds(scale: int, bits: int, at_least: int) -> Non
 def test_thresholds_of_one_round(scale: int, delta: str, at_least: int, at: int) -> None:
     """A11, A12: with little noise a unit's single key decides, with much all 64 of them."""
     bits = 18 if at == 64 else 20
-    found = chosen(2, scale, bits, 64, delta)
-    assert at_least <= found.at_least <= at_least + 1
-    assert max(range(1, 65), key=lambda t: shows_at_most(found, t)) == at
+    selection = chosen(2, scale, bits, 64, delta)
+    assert at_least <= selection.at_least <= at_least + 1
+    assert max(range(1, 65), key=lambda t: shows_at_most(selection, t)) == at
 
 
-def shows_at_most(found: Selection, t: int) -> float:
+def shows_at_most(selection: Selection, t: int) -> float:
     """By the continuous Gaussian, half a step further out."""
-    p = 0.5 * math.erfc((found.at_least - found.votes[t - 1] - 1) / found.draw.scale / math.sqrt(2))
+    p = 0.5 * math.erfc((selection.at_least - selection.votes[t - 1] - 1) / selection.draw.scale / math.sqrt(2))
     return -math.expm1(t * math.log1p(-p))
 
 
@@ -116,14 +116,14 @@ def shows_at_most(found: Selection, t: int) -> float:
 def test_few_evaluations_bound_them_all(limit: int) -> None:
     """Past 64 groups the threshold is no lower than at any number of groups, each looked at by itself."""
     for norm, scale, bits in ((1, 5000, 10), (2, 20_000, 10), (2, 1000, 10)):
-        found = chosen(norm, scale, bits, limit, "1e-6")  # type: ignore[arg-type]
-        own = [chosen(norm, scale, bits, t, "1e-6").at_least for t in range(1, 65)]  # type: ignore[arg-type]
-        assert found.at_least >= max(own)
+        selection = chosen(norm, scale, bits, limit, "1e-6")  # type: ignore[arg-type]
+        at_least = [chosen(norm, scale, bits, t, "1e-6").at_least for t in range(1, 65)]  # type: ignore[arg-type]
+        assert selection.at_least >= max(at_least)
         for t in range(1, limit + 1):
             if norm == 2:
-                assert shows_at_most(found, t) <= 1e-6 * (1 + 1e-9)
+                assert shows_at_most(selection, t) <= 1e-6 * (1 + 1e-9)
             else:
-                p = math.exp(-(found.at_least - found.votes[t - 1]) / scale) / (1 + math.exp(-1 / scale))
+                p = math.exp(-(selection.at_least - selection.votes[t - 1]) / scale) / (1 + math.exp(-1 / scale))
                 assert -math.expm1(t * math.log1p(-p)) <= 1e-6 * (1 + 1e-9)
 
 

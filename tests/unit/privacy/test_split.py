@@ -7,14 +7,13 @@ from fractions import Fraction
 import pytest
 
 import dpsql
-from dpsql import testing
 from dpsql.plan.stages import ReleasePlan
-from tests.cases import clinic
+from tests.worlds import clinic
 
 
 def planned(split: str, sql: str) -> ReleasePlan:
     options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, split = {split})"
-    with testing.Replayer(clinic.CATALOG, clinic.source(clinic.clean())) as replayer:
+    with clinic.replayer() as replayer:
         return replayer.plan(sql.replace("SELECT!", f"SELECT {options}"))
 
 
@@ -24,10 +23,10 @@ def shares(split: str, sql: str) -> list[tuple[str, tuple[str, ...], Fraction]]:
 
 def of(split: str, sql: str) -> dict[str, Fraction]:
     """What each column has in all, under its name; "" is what no column shows."""
-    found: dict[str, Fraction] = {}
+    parts: dict[str, Fraction] = {}
     for _, columns, part in shares(split, sql):
-        found["+".join(columns)] = found.get("+".join(columns), Fraction(0)) + part
-    return found
+        parts["+".join(columns)] = parts.get("+".join(columns), Fraction(0)) + part
+    return parts
 
 
 TWO = "SELECT! SUM(cost) AS s, COUNT(*) AS n FROM visits"
@@ -122,6 +121,6 @@ def test_refused(split: str, sql: str) -> None:
 def test_explain_shows_the_shares() -> None:
     with dpsql.connect(clinic.CATALOG, source=clinic.source(clinic.clean())) as connection:
         sql = TWO.replace("SELECT!", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, split = (n => 3))")
-        found = connection.explain(sql)
-        assert "ε is divided: 0.75 for count(*) (n); 0.25 for sum(cost) (s)." in str(found)
-        assert found.to_dict()["split"][0] == {"name": "count(*)", "columns": ["n"], "part": 0.75}
+        explained = connection.explain(sql)
+        assert "ε is divided: 0.75 for count(*) (n); 0.25 for sum(cost) (s)." in str(explained)
+        assert explained.to_dict()["split"][0] == {"name": "count(*)", "columns": ["n"], "part": 0.75}

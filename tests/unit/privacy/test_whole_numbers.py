@@ -18,32 +18,24 @@ from dpsql.mechanisms import gaussian, laplace
 from dpsql.plan.stages import Draw, NoisyStage
 from dpsql.privacy import whole_numbers
 from dpsql.report.release_record import release_record
+from tests.worlds import asking, bounded, keys, people
 
 FULL = 2**20
-COLUMNS = {
-    "u": "integer",
-    "k": {"type": "text", "keys": ["a", "b"]},
-    "n": "text",
-    "x": {"type": "integer", "lower": 0, "upper": 3},
-}
-UNITS = {"unit": "u", "max_groups": 1, "max_rows": 3}
-ROWS = {"row_is_unit": True}
+COLUMNS = {"u": "integer", "k": keys("a", "b"), "n": "text", "x": bounded("integer", 0, 3)}
+UNITS = {"max_groups": 1, "max_rows": 3}
+ROWS = {"unit": None}
 
 
 def catalog(table: dict[str, Any], accounting: str = "approx") -> dict[str, Any]:
-    described = {"t": {**table, "columns": COLUMNS}}
-    return {"dataset": "d", "accounting": accounting, "budget": {"epsilon": 10**9, "delta": 0.5}, "tables": described}
+    return people(COLUMNS, **table, accounting=accounting)
 
 
 SOURCE = {"t": pd.DataFrame({"u": [1, 2], "k": ["a", "b"], "n": ["p", "q"], "x": [1, 3]})}
 
 
 def stage_of(select: str, table: dict[str, Any], *, accounting: str = "approx", **options: object) -> NoisyStage:
-    said = ", ".join(f"{name}={value!r}" for name, value in options.items())
     with dpsql.connect(catalog(table, accounting), source=SOURCE) as connection:
-        (stage,) = plan_of(
-            connection._session, read(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({said}) {select}")
-        ).stages
+        (stage,) = plan_of(connection._session, read(asking(select, **options))).stages
     return stage
 
 

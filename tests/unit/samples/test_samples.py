@@ -93,8 +93,8 @@ def test_the_catalog_fits_the_data(name: str, folder: Path) -> None:
         }
         for column in table.columns:
             if column.keys is not None:
-                found = {value for (value,) in rows(folder, f"SELECT DISTINCT \"{column.name}\" FROM '{path}'")}
-                assert found == set(column.keys)
+                values = {value for (value,) in rows(folder, f"SELECT DISTINCT \"{column.name}\" FROM '{path}'")}
+                assert values == set(column.keys)
 
 
 def test_the_smartnoise_columns_are_the_table_s(folder: Path) -> None:

@@ -48,7 +48,8 @@ def test_it_finds_writes_and_charges(here: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr()
     limit = re.search(r"sales: rows_per_unit: (8|16|32|64)   # about", told.out)
     assert limit is not None
-    assert "sales.price: lower: 0, upper: " in told.out
+    lower = re.search(r"sales.price: lower: (\S+), upper: ", told.out)
+    assert lower is not None and float(lower[1]) <= 10  # almost always 0; what is chosen is noisy
     assert re.search(r"sales.note: about 2\d% of its cells are NULL", told.out)
     assert "up to 4: " in told.out and "ε = 1.6: sales: how many rows of a unit count" in told.err
     after = load(here / "sales.yaml")
@@ -97,7 +98,7 @@ def test_where_everything_is_declared(here: Path, capsys: pytest.CaptureFixture[
         declared = declared.replace(old, new)
     (here / "sales.yaml").write_text(declared)
     assert main(["advise", "sales.yaml", "--epsilon", "1", "--yes"]) == 0
-    assert "nothing to find out" in capsys.readouterr().out
+    assert "nothing to do" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["--epsilon", "x"], [], ["--epsilon", "0"]])
@@ -112,8 +113,8 @@ def test_what_tells_whose_a_row_is_gets_no_bounds(here: Path) -> None:
     (here / "two.yaml").write_text(
         METADATA.replace("      note: text\n", "      note: text\n      sale: integer\n") + items
     )
-    found = steps(load(here / "two.yaml"))
-    assert [(step.table, step.column) for step in found if step.what == "bounds"] == [
+    advised = steps(load(here / "two.yaml"))
+    assert [(step.table, step.column) for step in advised if step.what == "bounds"] == [
         ("sales", "price"),
         ("items", "n"),
     ]

@@ -130,7 +130,7 @@ def test_files_standard_input_and_own_lines(run: Run, here: Path, monkeypatch: p
     done = run(HOSPITAL, "-f", "c.sql")
     assert "in c.sql, in the statement of line 3:" in done.err
     (here / "d.sql").write_text("")
-    assert "d.sql has no statement in it" in run(HOSPITAL, "-f", "d.sql").err
+    assert "d.sql contains no statement" in run(HOSPITAL, "-f", "d.sql").err
 
 
 def test_output_goes_into_a_file_in_the_files_own_mode(run: Run, here: Path) -> None:
@@ -178,7 +178,7 @@ def test_it_is_said_where_rows_go(run: Run, here: Path) -> None:
 def test_dry_run_charges_nothing(run: Run) -> None:
     done = run(HOSPITAL, "--dry-run", "-c", f"SET epsilon = 2; {BY_SPECIALTY}; CREATE TABLE t (a INTEGER)")
     assert done.code == Exit.OK
-    assert "in all this would cost at most ε = 2; left: ε = 10, δ = 1e-06" in done.err
+    assert "in total this would cost at most ε = 2; left: ε = 10, δ = 1e-06" in done.err
     assert "not run: create table" in done.err
     assert "hospital,spent,0.0,0.0" in run("budget", HOSPITAL).out
 
@@ -271,12 +271,58 @@ def test_init_reads_csv_and_databases(run: Run, here: Path) -> None:
     assert run("init", "d.duckdb").out == done.out  # there is only one
     with duckdb.connect(str(here / "d.duckdb")) as connection:
         connection.execute("CREATE SCHEMA s; CREATE VIEW s.v AS SELECT 1 AS x")
+    assert list(yaml.safe_load(run("init", "d.duckdb").out)["tables"]) == ["visits", "v"]
+    with duckdb.connect(str(here / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE s.visits (b INTEGER)")
     several = run("init", "d.duckdb")
-    assert several.code == Exit.FAILED and "There are main.visits, s.v." in several.err and "--table" in several.err
+    assert several.code == Exit.FAILED and "There are main.visits, s.v, s.visits." in several.err
+    assert "--table" in several.err
     assert run("init", "nix.duckdb").code == Exit.CANNOT_OPEN
     (here / "no.duckdb").write_bytes(b"nothing of the kind")
     assert "DPSQL-307" in run("init", "no.duckdb").err
     assert run("init", "nix.parquet").code == Exit.CANNOT_OPEN
+
+
+@pytest.mark.slow
+def test_init_of_several_tables_with_their_declared_keys(run: Run, here: Path) -> None:
+    """What it suggests is right: with the unit of the first table and the paths it names, a query runs."""
+    with duckdb.connect(str(here / "d.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE patients (patient_id INTEGER PRIMARY KEY);"
+            "CREATE TABLE stays (stay INTEGER PRIMARY KEY, p INTEGER REFERENCES patients(patient_id));"
+            "CREATE TABLE items (stay INTEGER REFERENCES stays(stay), price INTEGER);"
+            "CREATE TABLE wards (ward VARCHAR);"
+            "INSERT INTO patients SELECT range FROM range(300); INSERT INTO stays SELECT range, range % 300 FROM range(600);"
+            "INSERT INTO items SELECT range % 600, 5 FROM range(1200)"
+        )
+    text = run("init", "d.duckdb").out
+    assert text.count("# perhaps?") >= 3 and "# foreign key: stay of main.stays" in text
+    tables = {name: text[text.index(f"  {name}:\n") :] for name in ("items", "patients", "stays", "wards")}
+    assert (
+        "# primary key: patient_id" in tables["patients"]
+        and "{through: patients, on: {p: patient_id}}" in tables["stays"]
+    )
+    lines = [line.replace("# public", "public") if "public: true" in line else line for line in text.splitlines()]
+    kept, table = [], ""
+    for line in lines:
+        table = line.strip(" :") if line.startswith("  ") and line[2] != " " else table
+        word = line.strip()
+        if word.startswith("unit: TODO") and table:
+            line = "    unit: patient_id" if table == "patients" else ""
+        elif word.startswith("# unit: {through"):
+            line = line.replace("# unit", "unit")
+        elif (
+            word.startswith("public: true")
+            and table != "wards"
+            or word.startswith("rows_per_unit")
+            and table == "wards"
+        ):
+            line = ""
+        kept.append(line)
+    written = "\n".join(kept).replace("epsilon: TODO, delta: TODO", "epsilon: 10, delta: 0").replace("TODO", "x")
+    (here / "d.yaml").write_text(written)
+    done = run("d.yaml", "-q", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 5) COUNT(*) AS n FROM items")
+    assert done.code == Exit.OK and abs(int(done.out.split()[1]) - 1200) < 400
 
 
 def test_init_of_odd_places_and_delimiters(run: Run, here: Path) -> None:
@@ -284,8 +330,8 @@ def test_init_of_odd_places_and_delimiters(run: Run, here: Path) -> None:
     (here / "my data").mkdir()
     with duckdb.connect(here / "my data" / "d.duckdb") as con:
         con.execute("CREATE TABLE visits (u BIGINT)")
-    found = yaml.safe_load(run("init", "my data/d.duckdb").out)["tables"]["visits"]["source"]
-    assert found == {"database": "my data/d.duckdb", "table": "main.visits"}
+    source = yaml.safe_load(run("init", "my data/d.duckdb").out)["tables"]["visits"]["source"]
+    assert source == {"database": "my data/d.duckdb", "table": "main.visits"}
     (here / "tabs.csv").write_text("a\tb\n1\t2\n", encoding="utf-8")
     begun = run("init", "tabs.csv")
     assert "--delimiter tab" in begun.err.replace("'", "")
@@ -376,12 +422,12 @@ def test_help_is_everywhere(run: Run) -> None:
 
 
 def every_error() -> list[type[errors.Error]]:
-    found, left = [], [errors.Error]
+    classes, left = [], [errors.Error]
     while left:
         kind = left.pop()
-        found.append(kind)
+        classes.append(kind)
         left += kind.__subclasses__()
-    return found
+    return classes
 
 
 @pytest.mark.parametrize("kind", every_error())

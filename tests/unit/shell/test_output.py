@@ -125,8 +125,9 @@ def test_a_label_that_is_cut_says_so() -> None:
     assert labels == [str(2**127 - 1)[:29] + "…", "x" * 30]
 
 
-def test_a_plot_without_numbers_says_so() -> None:
-    assert "nothing to plot" in written("plot", Page(names=("k",), rows=[("a",)]))
+def test_a_plot_without_numbers_is_a_table() -> None:
+    page = Page(names=("k",), rows=[("a",)])
+    assert written("plot", page) == written("table", page)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpsql
 from dpsql.shell.stderr import Exit
 from tests.unit.shell.conftest import Run
 
@@ -50,6 +51,27 @@ def test_the_release_table(run: Run) -> None:
     (release,) = only["releases"]
     for said in ("unit", "neighbours", "implementation", "version", "measurements", "stages", "state", "meaning"):
         assert release[said], said
+
+
+@pytest.mark.usefixtures("asked")
+def test_releases_show_the_statements_to_the_owner_and_not_to_readers(run: Run) -> None:
+    """A literal is an analyst's: 'WHERE name = …' may name a person, so what is published leaves statements out."""
+    word = "Zaphod"
+    sql = f"SELECT COUNT(*) AS n\nFROM exam WHERE score > 50 OR '{word}' = 'x'"
+    assert run(EXAM, "--analyst", "ana", "--epsilon", "0.5", sql).code == Exit.OK
+    assert word in run("releases", EXAM).out and "COUNT(*) AS n FROM exam" in run("releases", EXAM).out
+    for form in ("json", "markdown"):
+        assert word not in run("releases", EXAM, "--format", form).out
+    kept = json.loads(run("releases", EXAM, "--format", "json", "--sql").out)["releases"]
+    assert kept[-1]["sql"] == sql
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_parameters_value_is_on_no_record(run: Run, here: Path) -> None:
+    with dpsql.connect(EXAM, analyst="ana", epsilon=0.5) as connection:
+        connection.execute("SELECT COUNT(*) AS n FROM exam WHERE score > ? OR 'x' = ?", [50, "Zaphod"])
+    assert "score > ?" in run("releases", EXAM).out
+    assert "Zaphod" not in run("ledger", "export", EXAM).out
 
 
 @pytest.mark.usefixtures("asked")

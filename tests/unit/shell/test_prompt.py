@@ -59,7 +59,7 @@ def test_a_bug_does_not_end_the_session(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with a_shell() as shell, monkeypatch.context() as patch:
-        patch.setattr("dpsql.shell.shell.read", lambda sql: 1 / 0)
+        patch.setattr("dpsql.dbapi.connection.kind_of", lambda session, sql: 1 / 0)
         shown = typed(shell, "SELECT 1;", "\\timing")
     assert len(shown) == 3
     assert "DPSQL-001  a bug in dpsql: ZeroDivisionError" in capsys.readouterr().err
@@ -79,7 +79,7 @@ def test_a_large_charge_needs_a_yes(here: Path, capsys: pytest.CaptureFixture[st
     with a_shell() as shell:
         shell.ask = lambda question: bool(asked.append(question)) or len(asked) > 1
         shown = typed(shell, "SET confirm_above = 0.5;", *["SELECT COUNT(*) AS n FROM visits;"] * 2)
-    assert asked[0] == "this query costs ε = 1, more than 0.5; left is ε = 10. Run it? [y/N] "
+    assert asked[0] == "this query costs ε = 1, more than 0.5; ε = 10 is left. Run it? [y/N] "
     assert shown[-2:] == ["hospital (ε 10 left)> ", "hospital (ε 9 left)> "]
     assert "DPSQL-624" in capsys.readouterr().err
 
@@ -171,8 +171,8 @@ def test_without_a_place_for_the_history_the_shell_works(here: Path, monkeypatch
 )
 def test_completion(here: Path, text: str, offered: list[str], not_offered: list[str]) -> None:
     with a_shell() as shell:
-        found = list(CatalogCompleter(shell).get_completions(Document(text), CompleteEvent()))
-    texts = [completion.text for completion in found]
+        completions = list(CatalogCompleter(shell).get_completions(Document(text), CompleteEvent()))
+    texts = [completion.text for completion in completions]
     assert [word for word in offered if word not in texts] == []
     assert [word for word in not_offered if word in texts] == []
 
@@ -180,8 +180,8 @@ def test_completion(here: Path, text: str, offered: list[str], not_offered: list
 def test_completion_shows_descriptions_and_never_opens_the_data(here: Path) -> None:
     (here / "data").unlink()
     with a_shell() as shell:
-        found = CatalogCompleter(shell).get_completions(Document("SELECT dur"), CompleteEvent())
-        notes = {completion.text: completion.display_meta_text for completion in found}
+        completions = CatalogCompleter(shell).get_completions(Document("SELECT dur"), CompleteEvent())
+        notes = {completion.text: completion.display_meta_text for completion in completions}
     assert notes["duration"] == "real; 0 to 240; minutes"
 
 

@@ -16,10 +16,10 @@ from dpsql.sql.statement import Statement
 from tests.cases.reading import Case, read, refusal
 
 
-@pytest.mark.parametrize("case", read("parse/refused_queries.sql"), ids=lambda case: case.sql)
+@pytest.mark.parametrize("case", read("parse/refused_queries.sql"), ids=lambda case: case.text)
 def test_refused(case: Case, golden: Callable[[Case, str], None]) -> None:
     with pytest.raises(Error) as caught:
-        allow(parse(case.sql, [1] * case.sql.count("?")))
+        allow(parse(case.text, [1] * case.text.count("?")))
     error = caught.value
     golden(case, refusal(error))
     assert error.at is not None
@@ -27,9 +27,9 @@ def test_refused(case: Case, golden: Callable[[Case, str], None]) -> None:
     assert error.fix
 
 
-@pytest.mark.parametrize("case", read("parse/allowed_queries.sql"), ids=lambda case: case.sql)
+@pytest.mark.parametrize("case", read("parse/allowed_queries.sql"), ids=lambda case: case.text)
 def test_allowed(case: Case) -> None:
-    allow(parse(case.sql))
+    allow(parse(case.text))
 
 
 def test_every_argument_listed_exists() -> None:
@@ -54,15 +54,15 @@ def test_every_refusal_is_of_something_that_is_not_listed() -> None:
 
 
 def every_class() -> list[type[exp.Expr]]:
-    found, left = set[type[exp.Expr]](), [exp.Expr]
+    classes, left = set[type[exp.Expr]](), [exp.Expr]
     while left:
         kind = left.pop()
         for child in kind.__subclasses__():
-            if child not in found:
-                found.add(child)
+            if child not in classes:
+                classes.add(child)
                 left.append(child)
-    found = {kind for kind in found if issubclass(kind, exp.Expression)}  # the others are mixins
-    return sorted(found, key=lambda kind: kind.__name__)
+    classes = {kind for kind in classes if issubclass(kind, exp.Expression)}  # the others are mixins
+    return sorted(classes, key=lambda kind: kind.__name__)
 
 
 def test_every_other_class_and_argument_is_refused() -> None:

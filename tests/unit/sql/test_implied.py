@@ -14,21 +14,15 @@ from dpsql import testing
 from dpsql.execution.planning import plan_of, read
 from dpsql.ir.nodes import Filter, walk
 from dpsql.query import in_text
+from tests.worlds import ASKED, bounded, dataset, private, public
 
-CATALOG = {
-    "dataset": "implied",
-    "unit": "person",
-    "budget": {"epsilon": 1000, "delta": 0.1},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "rows_per_unit": 1000,
-            "columns": {"u": "integer", "p": "integer", "x": {"type": "integer", "lower": 0, "upper": 9}},
-        },
-        "parts": {"public": True, "columns": {"id": "integer", "a": "integer", "b": "text", "r": "real"}},
+CATALOG = dataset(
+    {
+        "t": private({"p": "integer", "x": bounded("integer", 0, 9)}, rows_per_unit=1000),
+        "parts": public({"id": "integer", "a": "integer", "b": "text", "r": "real"}),
     },
-}
+    per_query=ASKED,
+)
 VALUES = (None, 0, 1)
 ROWS = list(itertools.product(VALUES, (None, "v", "w"), (None, 0.0, 2.0)))
 SOURCE = {

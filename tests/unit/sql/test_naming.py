@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from dpsql.engine.printing import _connection, printed
+from dpsql.engine.printing import parser, printed
 from dpsql.sql.naming import ITEM_META, column_names
 from dpsql.sql.parse import parse
 from tests.cases.reading import read
@@ -20,7 +20,7 @@ TABLE = (
     'CREATE TABLE t (x INTEGER, y DOUBLE, s VARCHAR, d DATE, b BOOLEAN, ts TIMESTAMP, dc DECIMAL(9, 2), "a b" INTEGER, '
     '"select" INTEGER, "Camel" INTEGER, "left" INTEGER, "ü" INTEGER, "1a" INTEGER, "q""q" INTEGER, year INTEGER)'
 )
-EXPRESSIONS = [case.sql for case in read("parse/names.sql")]
+EXPRESSIONS = [case.text for case in read("parse/names.sql")]
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +129,9 @@ def test_no_name_holds_nul() -> None:
 def test_printing_reaches_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n", "utf-8")
     with pytest.raises(duckdb.PermissionException):
-        _connection().execute(f"FROM '{tmp_path / 'a.csv'}'")
+        parser().execute(f"FROM '{tmp_path / 'a.csv'}'")
     with pytest.raises(duckdb.InvalidInputException):
-        _connection().execute("SET enable_external_access = true")
+        parser().execute("SET enable_external_access = true")
 
 
 NUMBERS = st.sampled_from(["x", "y", "dc", "t.x", '"a b"', "1", "2.5", "1e2", "year", "Camel"])

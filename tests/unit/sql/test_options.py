@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.errors import SqlError
+from dpsql.privacy.settings import Defaults
 from dpsql.sql.options import OPTIONS, SETTINGS, number, option, raw_of
 from dpsql.sql.parse import parse
 
@@ -43,6 +45,7 @@ BAD = {
     "assumed_rows": ["0", "-1", "1.5", "'many'", "true", "null", "1e10"],
     "accuracy": ["0", "-1", "true", "'near'", "null", "(1, 2)", "(n => 0)", "inf"]
     + ["'5'", "'-5%'", "'0%'", "'%'", "'5%%'", "(n => '1e9%')"],
+    "rho": ["0", "-1", "1e-13", "1e7", "'0.05'", "true", "null", "nan", "(1, 2)"],
     "confidence": ["0", "1", "95", "-0.5", "true", "'0.95'", "null", "nan"],
     "max_groups_contributed": ["0", "-1", "1.5", "1e-3", "1e10", "true", "'4'", "''", "null", "nan"],
     "error": ["'per row'", "1", "true", "null", "''", "('per cell')"],
@@ -112,11 +115,17 @@ def test_what_cannot_be_set() -> None:
     st.decimals(allow_nan=False, allow_infinity=False, min_value=Decimal("-1e50"), max_value=Decimal("1e50"), places=9)
 )
 def test_numbers_are_exact(value: Decimal) -> None:
-    found = number(format(value, "f"))
-    assert found is None or found == Fraction(value)
+    number_read = number(format(value, "f"))
+    assert number_read is None or number_read == Fraction(value)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_mean_the_decimal_they_print(value: float) -> None:
-    found = raw_of(value)
-    assert found is None or found == Fraction(repr(value))
+    raw = raw_of(value)
+    assert raw is None or raw == Fraction(repr(value))
+
+
+def test_set_knows_every_setting() -> None:
+    """SET keeps an option in the session's defaults: under its own name, or as one of the limits."""
+    limits = {"max_groups_contributed", "max_rows_contributed", "max_rows_per_group"}
+    assert set(SETTINGS) - limits <= {field.name for field in dataclasses.fields(Defaults)}

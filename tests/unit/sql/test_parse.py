@@ -21,7 +21,7 @@ from dpsql.sql.statement import Bounds
 from dpsql.sql.tokens import span
 from tests.cases.reading import read
 
-REFUSED = [case.sql for case in read("parse/refused_statements.sql")]
+REFUSED = [case.text for case in read("parse/refused_statements.sql")]
 
 
 def refusal(text: str, parameters: object = None) -> Error:
@@ -405,10 +405,10 @@ def test_parameters(text: str, given: object, values: list[object]) -> None:
     statement = parse(text, given)  # type: ignore[arg-type]  # the parametrised union
     allow(statement)
     assert statement.tree is not None
-    found = sorted(statement.tree.find_all(exp.Placeholder), key=lambda node: int(node.meta["start"]))
-    assert [statement.placeholder_value(node) for node in found] == values
-    assert [type(statement.placeholder_value(node)) for node in found] == [type(value) for value in values]
-    assert all(text[node.meta["start"]] in "?$" for node in found)
+    placeholders = sorted(statement.tree.find_all(exp.Placeholder), key=lambda node: int(node.meta["start"]))
+    assert [statement.placeholder_value(node) for node in placeholders] == values
+    assert [type(statement.placeholder_value(node)) for node in placeholders] == [type(value) for value in values]
+    assert all(text[node.meta["start"]] in "?$" for node in placeholders)
 
 
 def test_parameters_reach_options_and_settings() -> None:
@@ -503,8 +503,8 @@ def test_nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.Captu
 @pytest.mark.parametrize("sign", ["+", "||", ",", "-", "*", "=", "<", "::INTEGER+", "+'$'||"])
 def test_named_parameters_that_touch(sign: str) -> None:
     """What stands between two dollar signs is no quote's tag."""
-    found = parse(f"SELECT $a{sign}$b, ($a)", {"a": 1, "b": 2})
-    assert list(found.parameters.values()) == [1, 2, 1]
+    parsed = parse(f"SELECT $a{sign}$b, ($a)", {"a": 1, "b": 2})
+    assert list(parsed.parameters.values()) == [1, 2, 1]
 
 
 @pytest.mark.parametrize("text", ["$$x$$", "$t$x$t$", "$a$b", "$a$", "$$"])

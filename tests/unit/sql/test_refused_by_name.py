@@ -10,18 +10,10 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from tests.worlds import bounded, people
 
-COLUMNS = {
-    "pid": "integer",
-    "k": {"type": "integer", "lower": 0, "upper": 4},
-    "m": {"type": "decimal(10, 2)", "lower": 0, "upper": 100},
-}
-CATALOG = {
-    "dataset": "named",
-    "unit": "person",
-    "budget": {"epsilon": 1, "delta": 0},
-    "tables": {"t": {"unit": "pid", "rows_per_unit": 1, "columns": COLUMNS}},
-}
+COLUMNS = {"pid": "integer", "k": bounded("integer", 0, 4), "m": bounded("decimal(10, 2)", 0, 100)}
+CATALOG = people(COLUMNS, unit="pid", rows_per_unit=1, budget={"epsilon": 1, "delta": 0})
 
 
 @pytest.fixture

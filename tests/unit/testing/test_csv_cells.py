@@ -16,24 +16,23 @@ from dpsql.catalog.model import format_of
 from dpsql.errors import CatalogError, InterfaceError
 from dpsql.metadata.load import load
 from dpsql.testing.cells import value_of
+from tests.worlds import bounded, dataset, private
 
 pytestmark = pytest.mark.slow
 
 COLUMNS: dict[str, Any] = {
     "id": "integer",
-    "price": {"type": "decimal(10, 2)", "lower": -90000, "upper": 90000},
-    "n": {"type": "integer", "lower": -9_999_999, "upper": 9_999_999},
-    "r": {"type": "real", "lower": -1e6, "upper": 1e6},
+    "price": bounded("decimal(10, 2)", -90000, 90000),
+    "n": bounded("integer", -9_999_999, 9_999_999),
+    "r": bounded("real", -1e6, 1e6),
     "ok": "boolean",
 }
 GERMAN = {"delimiter": ";", "decimal": ",", "thousands": ".", "true_words": ["ja", "Ja", 1], "false_words": "nein"}
 
 
 def catalog(folder: Path, form: dict[str, Any], **columns: Any) -> dict[str, Any]:
-    table = {
-        "source": str(folder / "t.csv"), "format": form, "row_is_unit": True, "columns": {**COLUMNS, **columns}
-    }  # fmt: skip
-    return {"dataset": "cells", "unit": "row", "budget": {"epsilon": 1, "delta": 0}, "tables": {"t": table}}
+    table = private({**COLUMNS, **columns}, unit=None, source=str(folder / "t.csv"), format=form)  # fmt: skip
+    return dataset({"t": table}, unit="row", budget={"epsilon": 1, "delta": 0})
 
 
 def written(folder: Path, *rows: str, delimiter: str = ";") -> None:
@@ -43,14 +42,14 @@ def written(folder: Path, *rows: str, delimiter: str = ";") -> None:
 
 def read(described: dict[str, Any], columns: str = "price, n, r, ok") -> list[tuple[Any, ...]]:
     """Each row's values: one private row at a time, without noise."""
-    found = []
+    rows = []
     with testing.exact(described) as connection:
         count = connection.execute("SELECT COUNT(*) FROM t").fetchall()[0][0]
         for row in range(1, count + 1):
             whole = [f"CASE WHEN COUNT({name}) = 1 THEN {'SUM' if name != 'ok' else 'COUNT_IF'}({name}) END"
                      for name in columns.split(", ")]  # fmt: skip
-            found.append(connection.execute(f"SELECT {', '.join(whole)} FROM t WHERE id = {row}").fetchall()[0])
-    return found
+            rows.append(connection.execute(f"SELECT {', '.join(whole)} FROM t WHERE id = {row}").fetchall()[0])
+    return rows
 
 
 def test_separators_and_words(tmp_path: Path) -> None:
@@ -86,12 +85,12 @@ def test_every_separator_of_thousands(tmp_path: Path, thousands: str) -> None:
 
 def test_a_column_has_its_own_format(tmp_path: Path) -> None:
     written(tmp_path, "1;129,95;1,234;1.5;wahr")
-    own = {
+    formatted = {
         "n": {**COLUMNS["n"], "format": {"decimal": ".", "thousands": ","}},
         "r": {**COLUMNS["r"], "format": {"decimal": "."}},
         "ok": {"type": "boolean", "format": {"true_words": ["wahr"], "false_words": ["falsch"]}},
     }
-    described = catalog(tmp_path, {"delimiter": ";", "decimal": ","}, **own)
+    described = catalog(tmp_path, {"delimiter": ";", "decimal": ","}, **formatted)
     assert read(described) == [(Decimal("129.95"), 1234, 1.5, 1)]
 
 
@@ -206,8 +205,8 @@ def test_replay_follows_paths_through_formats(tmp_path: Path) -> None:
         lines = testing.replay(path, sql)
         assert {line.unit for line in lines if any(line.changes.values())} == units, (sql, lines)
         assert all(line.holds for line in lines), lines
-    found = testing.neighbour(path, None, 1)
-    assert [row["k"] for row in found["items"].to_pylist()] == ["a", "b", "a", "b", "a", "a"]
+    neighbour = testing.neighbour(path, None, 1)
+    assert [row["k"] for row in neighbour["items"].to_pylist()] == ["a", "b", "a", "b", "a", "a"]
 
 
 def test_the_judge_would_notice_cells_that_the_engine_reads_wrongly(
@@ -215,7 +214,7 @@ def test_the_judge_would_notice_cells_that_the_engine_reads_wrongly(
 ) -> None:
     """An engine that takes visits of different people for one: their items are then no longer removed with one unit."""
     test_replay_follows_paths_through_formats(tmp_path)
-    monkeypatch.setattr("dpsql.plan.render.clean._plain_number", lambda column, form: "'2'")
+    monkeypatch.setattr("dpsql.plan.dialects.duckdb.reading._plain_number", lambda column, form: "'2'")
     lines = testing.replay(str(tmp_path / "c.yaml"), "SELECT k, COUNT(*) FROM items GROUP BY k")
     assert not all(line.holds for line in lines)
 
@@ -248,7 +247,7 @@ def test_only_a_csv_has_a_format(tmp_path: Path) -> None:
     table = described["tables"]["t"]
     for source in ({"source": "t.parquet"}, {}):
         without = {key: value for key, value in table.items() if key not in ("source", "format")}
-        with pytest.raises(CatalogError, match="format describes a CSV's column"):
+        with pytest.raises(CatalogError, match="format describes a column of a CSV"):
             load({**described, "tables": {"t": {**without, **source}}})
 
 
@@ -257,8 +256,8 @@ def test_formats_are_part_of_what_answers_mean(tmp_path: Path) -> None:
 
     forms = ({}, {"decimal": ","}, {"thousands": "'"}, {"true_words": "j", "false_words": "n"})
     prints = [fingerprint(load(catalog(tmp_path, form))) for form in forms]
-    own = {"price": {**COLUMNS["price"], "format": {"decimal": ","}}}
-    prints.append(fingerprint(load(catalog(tmp_path, {}, **own))))
+    formatted = {"price": {**COLUMNS["price"], "format": {"decimal": ","}}}
+    prints.append(fingerprint(load(catalog(tmp_path, {}, **formatted))))
     assert all(one != other for one, other in itertools.combinations(prints, 2))
 
 

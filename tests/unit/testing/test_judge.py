@@ -23,28 +23,13 @@ from dpsql.testing.measurements import Reach, Totals, by_group, reaches, size
 from tests.attacks.test_unit_isolation import COMPOSITE, COMPOSITE_DATA, CROSSED, HOPS, HOPS_DATA, SHARED, frame
 from tests.unit.testing.test_neighbour import FORMS
 from tests.unit.testing.test_neighbour import HOPS as CHAIN
+from tests.worlds import ASKED, bounded, keys, people, private
 
 pytestmark = pytest.mark.slow
 
-CATALOG: dict[str, Any] = {
-    "dataset": "judged",
-    "unit": "person",
-    "budget": {"epsilon": 100, "delta": 1e-3},
-    "per_query": {"epsilon": 1, "delta": 1e-6},
-    "tables": {
-        "t": {
-            "unit": "u",
-            "max_groups": 2,
-            "max_rows": 2,
-            "columns": {
-                "u": "integer",
-                "k": {"type": "text", "keys": ["a", "b", "c"]},
-                "n": "text",
-                "x": {"type": "real", "lower": 0, "upper": 8},
-            },
-        }
-    },
-}
+CATALOG: dict[str, Any] = people(
+    {"k": keys("a", "b", "c"), "n": "text", "x": bounded("real", 0, 8)}, max_groups=2, max_rows=2, per_query=ASKED
+)
 ROWS = {
     "t": pa.table(
         {
@@ -78,7 +63,7 @@ def test_each_unit_of_each_stage_has_a_line(sql: str) -> None:
 
 
 def test_a_row_of_a_unit_is_its_own() -> None:
-    table = {"row_is_unit": True, "columns": CATALOG["tables"]["t"]["columns"]}
+    table = private(CATALOG["tables"]["t"]["columns"], unit=None)
     described = {**CATALOG, "tables": {"t": table}}
     for sql in (
         "SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k",
@@ -120,8 +105,8 @@ def stops(real: Callable[..., Any]) -> Callable[..., Any]:
 def test_an_error_on_any_side_is_a_failure(monkeypatch: pytest.MonkeyPatch, call: int, units: int) -> None:
     """Of the whole, again, of the first unit and its orphans, of the second unit."""
     wrapped(monkeypatch, "run", lambda real, n: stops(real) if n == call else real)
-    found = failures(CATALOG, SQL, ROWS)
-    assert len(found) == units and all("ExecutionError" in failure for failure in found)
+    lines = failures(CATALOG, SQL, ROWS)
+    assert len(lines) == units and all("ExecutionError" in failure for failure in lines)
 
 
 @pytest.mark.parametrize("error", [OverflowError("raw"), KeyError(1)])
@@ -130,8 +115,8 @@ def test_so_is_an_error_that_is_none_of_ours(monkeypatch: pytest.MonkeyPatch, er
         raise error
 
     wrapped(monkeypatch, "run", lambda real, n: raising if n == 5 else real)
-    (found,) = failures(CATALOG, SQL, ROWS)
-    assert repr(error) in found
+    (lines,) = failures(CATALOG, SQL, ROWS)
+    assert repr(error) in lines
 
 
 def test_another_plan_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,10 +130,10 @@ def test_another_plan_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_in_another_order_that_are_answered_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dpsql.plan.render.clean.kept",
-        lambda value, declared: f"first({value}) OVER ()" if declared.name == "n" else value,
+        lambda value, declared, dialect: f"first({value}) OVER ()" if declared.name == "n" else value,
     )
-    found = failures(CATALOG, "SELECT n, COUNT(*) FROM t GROUP BY n", ROWS)
-    assert any("another order" in failure for failure in found), found
+    lines = failures(CATALOG, "SELECT n, COUNT(*) FROM t GROUP BY n", ROWS)
+    assert any("another order" in failure for failure in lines), lines
 
 
 def test_what_a_unit_changes_beyond_the_declared() -> None:
@@ -231,9 +216,10 @@ def test_copies_are_written_as_the_source_is(tmp_path: Path, form: str, kind: ty
         assert [line.unit for line in lines] == [1, 2] and all(line.holds for line in lines)
         sides = {key: side.session for key, side in replayer._sides.items()}
     for unit in (1, 2):
-        private = [given for name, given in sides["without", unit].overrides.items() if name != "prices"]
+        private = [given for name, given in sides["without", unit].engines.given.items() if name != "prices"]
         assert {type(given) for given in private} == {kind}
-        assert sides["without", unit].threads == 1 and sides["orphans", unit].threads == 2
+        assert sides["without", unit].engines.limits.threads == 1
+        assert sides["orphans", unit].engines.limits.threads == 2
 
 
 # --- norms -----------------------------------------------------------------------------------------------------------
@@ -259,27 +245,27 @@ def test_keys_of_one_side_alone() -> None:
     assert private.selection is not None
     votes = private.selection.votes
 
-    def compared(stage: NoisyStage, own: int, each: int) -> testing.Replayed:
-        keys = [(str(i),) for i in range(own)]
+    def compared(stage: NoisyStage, held: int, each: int) -> testing.Replayed:
+        keys = [(str(i),) for i in range(held)]
         named = {name: {} for name in reaches(stage)}
         here = Totals(frozenset(keys), {**named, "keys": {(key, 0): each for key in keys}})
         return testing.compare(1, stage, here, Totals(frozenset(), {**named, "keys": {}}))
 
-    def second(own: int, each: int) -> testing.Replayed:
+    def second(held: int, each: int) -> testing.Replayed:
         """Of the keys that are on one side alone only some are left for the second round."""
-        keys = [(str(i),) for i in range(own + 1)]
+        keys = [(str(i),) for i in range(held + 1)]
         named = {name: {} for name in reaches(several)}
-        left = {(key, 0): each for key in keys[:own]}
+        left = {(key, 0): each for key in keys[:held]}
         here = Totals(frozenset(keys), {**named, "keys, round 2": left})
         return testing.compare(1, several, here, Totals(frozenset(), named))
 
     rare = several.selections[1].votes
-    for own in (1, 3):
-        assert second(own, rare[own - 1]).holds
-        assert "votes" in second(own, rare[own - 1] + 1).failure
+    for held in (1, 3):
+        assert second(held, rare[held - 1]).holds
+        assert "votes" in second(held, rare[held - 1] + 1).failure
 
-    for own in (1, 2, len(votes)):
-        assert compared(private, own, votes[own - 1]).holds and compared(private, own, 1).changed_groups == own
-        assert "votes" in compared(private, own, votes[own - 1] + 1).failure
+    for held in (1, 2, len(votes)):
+        assert compared(private, held, votes[held - 1]).holds and compared(private, held, 1).changed_groups == held
+        assert "votes" in compared(private, held, votes[held - 1] + 1).failure
     assert "come and go" in compared(private, len(votes) + 1, 1).failure
     assert "come and go" in compared(public, 1, 1).failure

@@ -18,9 +18,14 @@ import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.engine.hardening import Limits
 from dpsql.engine.public import PublicReader
+from dpsql.engine.reader import relation
+from dpsql.engine.scratch import Scratch
 from dpsql.engine.sources import Files
-from dpsql.testing.copies import fields, shuffled
+from dpsql.testing.copies import shuffled
+from dpsql.testing.csv_copies import fields
+from tests.worlds import dataset, private, public
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +37,7 @@ def catalog(tables: dict[str, Any]) -> dict[str, Any]:
     for table in described.values():
         if table.get("row_is_unit"):
             table.pop("max_groups"), table.pop("max_rows")
-    return {"dataset": "w", "unit": "person", "budget": {"epsilon": 1, "delta": 0}, "tables": described}
+    return dataset(described, budget={"epsilon": 1, "delta": 0})
 
 
 def path(through: str, **on: str) -> dict[str, Any]:
@@ -41,14 +46,11 @@ def path(through: str, **on: str) -> dict[str, Any]:
 
 HOPS = catalog(
     {
-        "people": {"unit": "pid", "columns": {"pid": "integer", "cid": "integer", "n": "text"}},
-        "visits": {"unit": path("people", c="cid"), "columns": {"c": "integer", "vid": "integer", "n": "text"}},
-        "items": {"unit": path("visits", vid="vid"), "columns": {"vid": "integer", "iid": "integer", "n": "text"}},
-        "parts": {
-            "unit": path("items", iid="iid", v="vid"),
-            "columns": {"iid": "integer", "v": "integer", "n": "text"},
-        },
-        "prices": {"public": True, "columns": {"iid": "integer"}},
+        "people": private({"cid": "integer", "n": "text"}, unit="pid"),
+        "visits": private({"c": "integer", "vid": "integer", "n": "text"}, unit=path("people", c="cid")),
+        "items": private({"vid": "integer", "iid": "integer", "n": "text"}, unit=path("visits", vid="vid")),
+        "parts": private({"iid": "integer", "v": "integer", "n": "text"}, unit=path("items", iid="iid", v="vid")),
+        "prices": public({"iid": "integer"}),
     }
 )
 ROWS: dict[str, list[tuple[Any, ...]]] = {
@@ -122,11 +124,11 @@ FORMS: dict[str, Callable[[Path], Any]] = {
 
 def told(catalog: dict[str, Any], source: object, tables: dict[str, str]) -> dict[str, str]:
     """The column n of each table's raw rows, without a word from the engine's rules about units."""
-    found: dict[str, str] = {}
+    letters: dict[str, str] = {}
     copies = testing.Copies.read(catalog, source)
     for name in tables:
-        found[name] = "".join(str(cell) for cell in copies.copies[name].cells("n"))
-    return found
+        letters[name] = "".join(str(cell) for cell in copies.copies[name].cells("n"))
+    return letters
 
 
 @pytest.mark.parametrize("unit", WITHOUT)
@@ -144,8 +146,8 @@ def test_rows_that_only_the_unit_reaches_are_gone(tmp_path: Path, form: str, uni
     assert sorted({p.suffix for p in (tmp_path / "rest").iterdir()}) == (
         [Path(kinds[form]).suffix] if form in kinds else []
     )
-    for found in (rest, with_orphans, written):
-        with testing.exact(HOPS, source=found) as connection:
+    for copies in (rest, with_orphans, written):
+        with testing.exact(HOPS, source=copies) as connection:
             connection.execute("SET max_rows_per_group = 99")
             ((count,),) = connection.execute("SELECT COUNT(*) FROM people").fetchall()
             assert count == len(WITHOUT[unit]["people"]) - 1  # one row has no unit
@@ -159,7 +161,7 @@ def test_the_source_of_the_catalogue_is_read(tmp_path: Path) -> None:
     said = {"delimiter": ";", "quote": "'", "header": False}
     columns = {"pid": "integer", "n": "text", "m": "text"}
     for file, whole, rest in (("v1.csv", "ac;d", "d"), ("v2.csv.gz", "f", "")):
-        described = catalog({"t": {"unit": "pid", "source": str(tmp_path / file), "format": said, "columns": columns}})
+        described = catalog({"t": private(columns, unit="pid", source=str(tmp_path / file), format=said)})
         assert told(described, None, {"t": ""}) == {"t": whole}
         assert told(described, testing.neighbour(described, None, 1), {"t": ""}) == {"t": rest}
         out = tmp_path / f"out of {file}"
@@ -185,14 +187,15 @@ def test_lines_are_cut_as_the_engine_cuts_them(tmp_path: Path, marks: tuple[str,
             paths=(tmp_path / "t.csv",), kind="csv", delimiter=delimiter, quote=quote, escape=escape, header=False,
             names=("a", "b")[:count],
         )  # fmt: skip
-        with PublicReader.open({"t": source}) as reader:
-            theirs = reader.values(f"SELECT * FROM {reader.relation('t')}")
-        ours = [tuple(found) for line in ["pid", *lines] if (found := fields(line, source)) and len(found) == count]
+        with PublicReader({"t": source}, Limits()) as reader, Scratch() as scratch:
+            scratch.load_stream("t", reader.stream(f"SELECT * FROM {relation('t')}"))
+            theirs = scratch.query("FROM t").fetchall()
+        ours = [tuple(cells) for line in ["pid", *lines] if (cells := fields(line, source)) and len(cells) == count]
         assert ours == theirs
 
 
 def test_a_row_as_unit_is_its_number(tmp_path: Path) -> None:
-    described = catalog({"t": {"row_is_unit": True, "columns": {"n": "text"}}})
+    described = catalog({"t": private({"n": "text"}, unit=None)})
     source = {"t": pa.table({"n": list("abcd")})}
     assert told(described, testing.neighbour(described, source, 1), {"t": ""}) == {"t": "acd"}
     copies = testing.Copies.read(described, source)
@@ -226,7 +229,7 @@ CONVERTED: list[tuple[Any, str, Any]] = [  # cells, the type of units, the units
 @pytest.mark.parametrize(("cells", "type_", "units"), CONVERTED)
 def test_units_are_what_the_catalogue_makes_of_cells(cells: Any, type_: str, units: list[Any]) -> None:
     """By hand, and as the engine counts them: without a unit there is no row of it."""
-    described = catalog({"t": {"unit": "u", "columns": {"u": type_, "n": "integer"}}})
+    described = catalog({"t": private({"u": type_, "n": "integer"})})
     frame: Any = {"u": cells, "n": list(range(len(cells)))}
     if isinstance(cells, pd.Series):
         frame = pd.DataFrame(frame)
@@ -239,8 +242,8 @@ def test_units_are_what_the_catalogue_makes_of_cells(cells: Any, type_: str, uni
         left = [one for one in units if one is not None and one != unit]
         with testing.exact(described, source=rest) as connection:
             connection.execute("SET max_rows_per_group = 99")
-            found = connection.execute("SELECT COUNT(*), COUNT(DISTINCT u) FROM t").fetchall()
-            assert found == [(len(left), len(set(left)))]
+            rows = connection.execute("SELECT COUNT(*), COUNT(DISTINCT u) FROM t").fetchall()
+            assert rows == [(len(left), len(set(left)))]
 
 
 TIES: list[tuple[str, Any, Any]] = [  # a path column's type, the cells on the path's two sides: all are equal
@@ -285,8 +288,8 @@ def test_path_columns_are_compared_as_declared(type_: str, here: Any, there: Any
     """The judge finds a row's unit where the engine does."""
     described = catalog(
         {
-            "p": {"unit": "u", "columns": {"u": "integer", "k": type_}},
-            "t": {"unit": path("p", k="k"), "columns": {"k": type_}},
+            "p": private({"k": type_}),
+            "t": private({"k": type_}, unit=path("p", k="k")),
         }
     )
     source = {"p": pa.table({"u": [5], "k": there}), "t": pa.table({"k": here})}
@@ -299,8 +302,8 @@ def test_path_columns_are_compared_as_declared(type_: str, here: Any, there: Any
 @pytest.mark.parametrize("text", ["0x1F", "1_000", "1e-1"])
 def test_texts_that_only_the_engine_understands_are_an_error(text: str) -> None:
     described = catalog(
-        {"p": {"unit": "u", "columns": {"u": "integer", "k": "integer"}},
-         "t": {"unit": path("p", k="k"), "columns": {"k": "integer"}}}
+        {"p": private({"k": "integer"}),
+         "t": private({"k": "integer"}, unit=path("p", k="k"))}
     )  # fmt: skip
     source = {"p": pa.table({"u": [5], "k": [1]}), "t": pa.table({"k": [text]})}
     with pytest.raises(dpsql.InterfaceError, match="the judge does not know"):

@@ -1,0 +1,180 @@
+"""Statements that run apart: their tables go there in a file, and their rows come back in one.
+
+The database there is locked before it sees the text: it has the tables that were handed over, no other file, no network,
+no settings, no extension; and time, memory, threads and disk of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dpsql.engine.apart.process import WORKERS, Running
+from dpsql.engine.failures import said
+from dpsql.engine.hardening import PINS, Limits, memory_here, size_of
+from dpsql.engine.quoting import quote_identifier, quote_text
+from dpsql.engine.scratch import Scratch
+from dpsql.engine.scratch_result import ScratchResult
+from dpsql.engine.sealed import Closing, Sealed
+from dpsql.engine.sources import Column
+from dpsql.errors import InterfaceError
+
+Parameters = Mapping[str, object] | tuple[object, ...]
+MOST_MEMORY, MOST_DISK, MOST_THREADS = 4 * 10**9, 8 * 10**9, 4
+ROOM = 2 * 2**30  # of addresses, beside DuckDB's memory: Python, libraries, the stacks of threads
+SECONDS = 60.0
+_IN, _OUT = "given", "made"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A statement: its text and parameters; the tables that it reads, each by a query over scratch; and views of them."""
+
+    text: str
+    parameters: Parameters = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, str] = field(default_factory=dict)
+
+
+class Apart(Sealed, Closing):
+    """A session's way to the processes apart. folder: of exchange, which scratch may read and write."""
+
+    def __init__(self, scratch: Scratch, folder: Path, limits: Limits) -> None:
+        self._scratch, self._folder, self._limits = scratch, folder, limits
+        self._now: dict[int, Running] = {}
+        self._guard = threading.Lock()
+        self._number = 0
+        self._closed = False
+
+    def describe(self, question: Question, seconds: float) -> tuple[Column, ...]:
+        """The columns of its rows. SqlError 105 with DuckDB's message where it cannot be bound."""
+        with self._files() as (given, _):
+            return _columns(self._ask(question, "describe", given, None, seconds))
+
+    def rows(self, question: Question, seconds: float) -> ScratchResult:
+        """Its rows, as a result in scratch."""
+        with self._files() as (given, made):
+            columns = _columns(self._ask(question, "rows", given, made, seconds))
+            return self._scratch.take_in(made, "r", columns)
+
+    def _ask(self, question: Question, kind: str, given: Path, made: Path | None, seconds: float) -> dict[str, Any]:
+        if question.tables:
+            self._scratch.hand_over(given, question.tables)
+        before = [*self._settings(given.parent), *_attached(question, given, made), *_LOCKS]
+        asked = {
+            "kind": kind,
+            "text": question.text,
+            "parameters": _sent(question.parameters),
+            "before": before,
+            "into": f"{_OUT}.r",
+            "space": self._memory() + ROOM,
+            "file_size": self._disk(),
+        }
+        number = self._next()
+        try:
+            answer = WORKERS.run(asked, seconds, lambda running: self._begun(number, running))
+        finally:
+            self._now.pop(number, None)
+        if "failed" in answer:
+            raise said(answer["failed"], answer["message"], bound=kind == "describe")
+        return answer
+
+    def _settings(self, folder: Path) -> Iterator[str]:
+        for name, value in PINS:
+            yield f"SET GLOBAL {name} = {value}"
+        yield f"SET GLOBAL memory_limit = '{self._memory() // 10**6}MB'"
+        yield f"SET GLOBAL threads = {self._threads()}"
+        yield f"SET GLOBAL temp_directory = {quote_text(str(folder))}"
+        yield f"SET GLOBAL max_temp_directory_size = '{self._disk() // 10**6}MB'"
+
+    def _memory(self) -> int:
+        asked = self._limits.memory
+        return min(memory_here() // 4, MOST_MEMORY) if asked is None else size_of(asked)
+
+    def _threads(self) -> int:
+        return self._limits.threads or max(1, min(MOST_THREADS, (os.cpu_count() or 1) - 1))
+
+    def _disk(self) -> int:
+        """At most half of what is left: nobody else's disk is filled."""
+        return min(MOST_DISK, shutil.disk_usage(self._folder).free // 2)
+
+    @contextmanager
+    def _files(self) -> Iterator[tuple[Path, Path]]:
+        """In a folder that goes with the statement, what a process that was ended has spilled there, too."""
+        folder = self._folder / str(self._next())
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder / "given.duckdb", folder / "made.duckdb"
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _next(self) -> int:
+        with self._guard:
+            if self._closed:
+                raise InterfaceError("the connection is closed", code=601)
+            self._number += 1
+            return self._number
+
+    def _begun(self, number: int, running: Running) -> None:
+        self._now[number] = running
+
+    def interrupt(self) -> None:
+        """Stop what runs now; callable from any thread."""
+        for running in list(self._now.values()):
+            running.stop()
+
+    def close(self) -> None:
+        self._closed = True
+        self.interrupt()
+
+
+_LOCKS = ("SET GLOBAL enable_external_access = false", "SET GLOBAL lock_configuration = true")
+
+
+def _attached(question: Question, given: Path, made: Path | None) -> Iterator[str]:
+    """Before the lock. The statement names views, so that its tables are in no database that it could write to."""
+    if question.tables:
+        yield f"ATTACH {quote_text(str(given))} AS {_IN} (READ_ONLY)"
+    if made is not None:
+        yield f"ATTACH {quote_text(str(made))} AS {_OUT}"
+    for name in question.tables:
+        yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}.main.{quote_identifier(name)}"
+    for name, text in question.views.items():
+        yield f"CREATE VIEW {quote_identifier(name)} AS {text}"
+
+
+def _columns(answer: dict[str, Any]) -> tuple[Column, ...]:
+    return tuple(Column(name=name, type=type_) for name, type_ in answer["columns"])
+
+
+def _sent(parameters: Parameters) -> object:
+    if isinstance(parameters, Mapping):
+        return {name: _value(value) for name, value in parameters.items()}
+    return [_value(value) for value in parameters]
+
+
+def _value(value: object) -> tuple[str, object]:
+    match value:
+        case None | bool() | int() | float() | str():
+            return "plain", value
+        case Decimal():
+            return "decimal", str(value)
+        case Fraction():
+            return "plain", float(value)
+        case datetime():
+            return "datetime", value.isoformat()
+        case date():
+            return "date", value.isoformat()
+    raise InterfaceError(f"a parameter cannot be a {type(value).__name__}", code=601)
+
+
+__all__ = ["SECONDS", "Apart", "Parameters", "Question"]

@@ -1,0 +1,82 @@
+"""A session of Spark. What Spark says of a failure goes to the owner alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from dpsql.engine.sources import Cluster
+from dpsql.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OwnerLog = Callable[[str], None]
+LEAST_VERSION = 4
+LOGGER = "SQLQueryContextLogger"  # PySpark writes the messages of failed statements to it, which may quote a cell
+OPTIONS = {"spark.ui.enabled": "false", "spark.sql.catalogImplementation": "in-memory"}
+
+
+def driver() -> Any:
+    """pyspark.sql. SourceError 314 where it is not installed."""
+    try:
+        import pyspark.sql
+    except ImportError:
+        raise SourceError(
+            "Spark needs the package pyspark", code=314, fix="Install it: pip install 'dpsql[spark]'."
+        ) from None
+    logging.getLogger(LOGGER).disabled = True
+    return pyspark.sql
+
+
+def is_remote(session: object) -> bool:
+    """Whether it is one of Spark Connect."""
+    return ".connect." in type(session).__module__
+
+
+def session_at(cluster: Cluster, owner_log: OwnerLog | None) -> SparkSession:
+    """SourceError 315 where there is none, 319 where it is an older Spark's."""
+    pyspark = driver()
+    session: Any = cluster.session
+    said = ""
+    if session is None:
+        try:
+            session = _opened(pyspark, str(cluster.url))
+        except SourceError:
+            raise
+        except Exception as error:  # the message names hosts
+            said = f"{type(error).__name__}: {error}"
+    if session is None:
+        if owner_log is not None:
+            owner_log(said)
+        raise SourceError(
+            "the Spark of `source:` cannot be connected to",
+            code=315,
+            fix="Check it with pyspark; Spark needs Java 17 or later here unless the address begins with sc://. "
+            "Details are in the owner's log.",
+        )
+    if int(str(session.version).partition(".")[0]) < LEAST_VERSION:
+        raise SourceError(f"this is Spark {session.version}", code=319, fix="dpsql reads Spark 4 and later.")
+    return cast("SparkSession", session)
+
+
+def _opened(pyspark: Any, url: str) -> Any:
+    """One process has one classic Spark: another than the address says is not taken for it."""
+    builder = pyspark.SparkSession.Builder()
+    if url.startswith("sc://"):
+        return builder.remote(url).create()
+    active = pyspark.SparkSession.getActiveSession()
+    running = None if active is None or is_remote(active) else active.sparkContext.master
+    if running not in (None, url):
+        raise SourceError(
+            "this process runs Spark with another master than `source:` says",
+            code=315,
+            fix="Give that session: connect(…, source=spark).",
+        )
+    for name, value in OPTIONS.items() if running is None else ():
+        builder = builder.config(name, value)
+    session = builder.master(url).appName("dpsql").getOrCreate()
+    if running is None:
+        session.sparkContext.setLogLevel("OFF")  # messages of failed tasks may quote a cell
+    return session

@@ -1,0 +1,158 @@
+"""A table or files as their schemas describe them: no row is read.
+
+What a query may read: tables of the session's catalog that Spark keeps in files of types in which no row can fail (KEPT),
+and Parquet files. Views are not read: Spark does not say what they are made of. Types are in a closed set of words; any
+other column is unreadable, and says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpsql.engine.quoting import fold
+from dpsql.engine.sources import UNREADABLE, Column, SparkTable
+from dpsql.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WORDS = re.compile(
+    r"tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|decimal\(\d+,\d+\)|"
+    r"string( collate [A-Z0-9_]+)?|(char|varchar)\(\d+\)"
+)
+KEPT = ("parquet", "orc", "delta", "iceberg")
+CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
+REASONS = (
+    ("array", "arrays are not among dpsql's types"),
+    ("map", "maps are not among dpsql's types"),
+    ("struct", "structs are not among dpsql's types"),
+    ("binary", "bytes are not among dpsql's types"),
+    ("interval", "an interval is not among dpsql's types"),
+    ("time", "a time of day is not among dpsql's types"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Equal for two descriptions of one table that nobody altered between. relation: what follows FROM. place: as the ledger
+    knows it."""
+
+    relation: str
+    columns: tuple[Column, ...]
+    place: tuple[tuple[str, str], ...]
+
+
+def quoted(*parts: str) -> str:
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def described(session: SparkSession, table: str, source: SparkTable, view: str) -> Table:
+    """SourceError 303 where there is no such table, 316 for one whose rows may not be the same each time. view: the name
+    that files are read by in this session."""
+    if source.files:
+        frame = _files(session, table, source)
+        frame.createOrReplaceTempView(view)
+        place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
+        return Table(relation=quoted(view), columns=_columns(frame), place=tuple(place.items()))
+    entry = _entry(session, source.name)
+    if entry is None:
+        raise SourceError(
+            f"table {table}: Spark has no table {'.'.join(source.name)}",
+            code=303,
+            fix="Check its name, schema.table. Temporary views are not read: df.write.saveAsTable('…').",
+        )
+    parts = (*([entry.catalog] if entry.catalog else []), *(entry.namespace or ()), entry.name)
+    _check_kind(session, table, entry, quoted(*parts))
+    place = {
+        "kind": "spark",
+        "catalog": entry.catalog or "",
+        "schema": ".".join(entry.namespace or ()),
+        "table": entry.name,
+    }
+    return Table(relation=quoted(*parts), columns=_columns(session.table(quoted(*parts))), place=tuple(place.items()))
+
+
+def _entry(session: SparkSession, name: tuple[str, ...]) -> Any:
+    from pyspark.errors import PySparkException
+
+    try:
+        return session.catalog.getTable(quoted(*name))
+    except PySparkException:
+        return None
+
+
+def _check_kind(session: SparkSession, table: str, entry: Any, name: str) -> None:
+    if entry.tableType == "VIEW" or entry.isTemporary:
+        raise SourceError(
+            f"table {table}: {entry.name} is a view",
+            code=316,
+            why="Its rows may be others each time it is read, or depend on other people's.",
+            fix="Write a table of it: CREATE TABLE … AS SELECT * FROM it.",
+        )
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    provider = next((str(row[1]).lower() for row in rows if row[0] == "Provider"), "")
+    if provider not in KEPT:
+        raise SourceError(
+            f"table {table}: Spark keeps {entry.name} as {provider or 'what it does not say'}",
+            code=316,
+            why="A row that such a source cannot read may fail the query, or be left out.",
+            fix=f"Write a table of {', '.join(KEPT)}: CREATE TABLE … USING parquet AS SELECT * FROM it.",
+        )
+
+
+def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
+    from pyspark.errors import PySparkException
+
+    try:
+        return session.read.parquet(*source.files)
+    except PySparkException:
+        pass
+    raise SourceError(
+        f"table {table}: Spark finds no Parquet files there",
+        code=303,
+        fix="Check `files:`: each machine of the cluster must reach them by that address.",
+    )
+
+
+def _columns(frame: DataFrame) -> tuple[Column, ...]:
+    """dpsql's names have no case: of two that differ in nothing else neither is meant."""
+    fields = frame.schema.fields
+    names = Counter(fold(field.name) for field in fields)
+    twice = f"{UNREADABLE}another column has the same name but for case"
+    return tuple(
+        Column(
+            name=field.name,
+            type=_word(field.dataType.simpleString(), field.metadata or {}) if names[fold(field.name)] == 1 else twice,
+        )
+        for field in fields
+    )
+
+
+def _word(type_: str, metadata: Mapping[str, Any]) -> str:
+    word = str(metadata.get(CHARACTERS, type_))
+    if WORDS.fullmatch(word):
+        return word
+    reason = next((why for start, why in REASONS if start in word), "its values are not plain ones")
+    return f"{UNREADABLE}{word.partition('<')[0]}: {reason}"
+
+
+def address(file: str) -> str:
+    """Of files, without who reads them and through which machine: hdfs://user@host:8020/x is hdfs:/x. What an object store's
+    address names before the path is the store."""
+    scheme, colon, rest = file.partition("://")
+    if not colon:
+        return file.removeprefix("file:")
+    authority, slash, path = rest.partition("/")
+    if scheme in ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs"):
+        return f"{scheme}:{slash}{path}".removeprefix("file:")
+    store = authority if scheme.startswith(("abfs", "wasb")) else authority.rpartition("@")[2]
+    return f"{scheme}://{store}{slash}{path}"
+
+
+def files_of(session: SparkSession, tables: Mapping[str, Table]) -> frozenset[str]:
+    """The files that the tables are made of now. Whoever writes to them makes others, but who writes over them by hand."""
+    return frozenset(file for table in tables.values() for file in session.table(table.relation).inputFiles())

@@ -1,0 +1,56 @@
+"""A new session for each query: nothing that the user's session has set, defined or registered changes what a statement
+means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpsql.errors import InternalError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PINS = (
+    ("spark.sql.ansi.enabled", "true"),  # what would overflow in silence fails; no form does (plan/dialects/spark)
+    ("spark.sql.session.timeZone", "UTC"),
+    ("spark.sql.timestampType", "TIMESTAMP_LTZ"),
+    ("spark.sql.caseSensitive", "true"),  # names are the source's own
+    ("spark.sql.decimalOperations.allowPrecisionLoss", "false"),  # places are never rounded away
+    ("spark.sql.variable.substitute", "false"),  # ${…} in a text is a text
+    ("spark.sql.parser.escapedStringLiterals", "false"),
+    ("spark.sql.ansi.doubleQuotedIdentifiers", "false"),
+    ("spark.sql.ansi.enforceReservedKeywords", "false"),
+    ("spark.sql.groupByOrdinal", "true"),
+    ("spark.sql.groupByAliases", "true"),
+    ("spark.sql.crossJoin.enabled", "true"),
+    ("spark.sql.codegen.fallback", "true"),
+    ("spark.sql.storeAssignmentPolicy", "ANSI"),
+    # files: nothing is skipped, or taken for what it is not
+    ("spark.sql.files.ignoreCorruptFiles", "false"),
+    ("spark.sql.files.ignoreMissingFiles", "false"),
+    ("spark.sql.sources.partitionColumnTypeInference.enabled", "false"),  # values in folders' names decide no type
+    ("spark.sql.parquet.mergeSchema", "false"),
+    ("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"),  # moments before 1900 do not fail
+    ("spark.sql.parquet.int96RebaseModeInRead", "CORRECTED"),
+    ("spark.sql.parquet.inferTimestampNTZ.enabled", "true"),
+    ("spark.sql.parquet.binaryAsString", "false"),
+    ("spark.sql.runSQLOnFiles", "false"),  # a name is a table's
+    # small tables are sent as they are
+    ("spark.sql.execution.arrow.pyspark.enabled", "true"),
+)
+
+
+def fresh(session: SparkSession) -> SparkSession:
+    """Without the user's settings, temporary views and functions."""
+    made = session.newSession()
+    for name, value in PINS:
+        if _actual(made, name) == value.lower():
+            continue  # to set it again would only warn, of some that Spark will drop
+        made.conf.set(name, value)
+        if _actual(made, name) != value.lower():
+            raise InternalError(f"Spark has {name} = {_actual(made, name)!r} where {value!r} was set")
+    return made
+
+
+def _actual(session: SparkSession, name: str) -> str:
+    return str(session.conf.get(name)).lower()

@@ -1,0 +1,227 @@
+"""Which way a statement takes: what names nothing private is DuckDB's, as the text it is; the rest is planned.
+
+Nothing private can be reached on the first way: only public rows are handed to the process that runs the text. What is
+refused here are the ways out of it, by name, before its locks refuse them again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import cache, reduce
+
+from dpsql.aggregates import BY_NAME
+from dpsql.catalog.model import fold
+from dpsql.engine.apart.tree import Named, aggregate_names, function_names, is_several, named, system_tables
+from dpsql.engine.printing import printed
+from dpsql.errors import Error, Refused, Span, SqlError
+from dpsql.execution.planning import Parameters, read, releases_alone
+from dpsql.session import Session
+from dpsql.sql.allow import allow
+from dpsql.sql.lifting import Lifting
+from dpsql.sql.mixing import PREFIX, Mixed
+from dpsql.sql.passing import (
+    PassedQuery,
+    Values,
+    parameters_of,
+    passed_query,
+    statement_of,
+    values_of,
+    without_options,
+)
+from dpsql.sql.pieces import pieces, without_pivots
+from dpsql.sql.statement import Part, Passed, Statement
+
+# Functions in FROM that make rows of their arguments alone. All others read files, settings, or run what a text says.
+TABLE_FUNCTIONS = frozenset(
+    "range generate_series unnest repeat repeat_row json_each json_tree generate_subscripts regexp_split_to_table".split()
+)
+# Of the other functions those that tell of the process, wait in it, write in it, or plan what a text says.
+DENIED = frozenset(
+    """
+    getenv current_setting getvariable set_config setval nextval currval current_query current_query_id
+    current_connection_id current_transaction_id txid_current in_search_path write_log stats sleep_ms pg_sleep
+    json_execute_serialized_sql json_serialize_plan add_parquet_key get_block_size which_secret inet_client_addr
+    inet_client_port inet_server_addr inet_server_port pg_conf_load_time pg_postmaster_start_time pg_my_temp_schema
+    """.split()
+)
+OF_SEQUENCES = frozenset({"nextval", "currval", "setval"})  # where the analyst's sequences are, they may
+DEEPEST = 16  # views of views
+
+
+@dataclass(slots=True)
+class Reads:
+    """What a text reads, by the names in it."""
+
+    parts: frozenset[str] = frozenset()
+    tables: dict[str, None] = field(default_factory=dict)
+    users: dict[str, None] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
+
+
+def read_for(session: Session, text: str, parameters: Parameters = None) -> Statement:
+    """Steps 1 and 2, on the way that the statement takes: passed on, planned, or both in turn."""
+    asked = passed_query(text)
+    if asked is None:
+        return read(text, parameters)
+    reads = public_reads(session, asked.query)
+    if reads is not None:
+        return asked.statement(passed_of(asked, reads, values_of(asked.pieces, parameters)))
+    try:
+        statement = read(text, parameters)
+    except (Refused, SqlError):
+        mixed = mixed_statement(session, asked, parameters)
+        if mixed is None:
+            raise
+        return mixed
+    return dataclasses.replace(statement, otherwise=cache(lambda: mixed_statement(session, asked, parameters)))
+
+
+def passed_of(asked: PassedQuery, reads: Reads, values: Values, at: Span | None = None) -> Passed:
+    return Passed(
+        text=asked.query,
+        tables=tuple(reads.tables),
+        users=tuple(reads.users),
+        views=tuple(reads.views.items()),
+        parameters=parameters_of(asked.pieces, values),
+        at=at or asked.at,
+    )
+
+
+def mixed_statement(session: Session, asked: PassedQuery, parameters: Parameters) -> Statement | None:
+    """What is private in it is planned, what reads the released rows is passed on. None where that does not go."""
+    try:
+        values = values_of(asked.pieces, parameters)
+        options, left = without_options(asked, values)
+        passed = _cut(session, left, values) or (None if "intervals" in options else _lifted(session, left, values))
+    except Error:
+        return None
+    return None if passed is None else asked.statement(passed, options=options)
+
+
+def _cut(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
+    """Private queries in parentheses."""
+    mixed = Mixed(
+        asked.query,
+        asked.pieces,
+        lambda name: _is_private(session, name),
+        lambda text: _can_release(session, text, values),
+    )
+    cut = mixed.split()
+    reads = None if cut is None else public_reads(session, cut.text, frozenset(cut.parts))
+    if cut is None or reads is None:
+        return None
+    parts = tuple(_part(name, text, values) for name, text in cut.parts.items())
+    passed = passed_of(dataclasses.replace(asked, query=cut.text, pieces=mixed.kept()), reads, values)
+    return dataclasses.replace(passed, parts=parts)
+
+
+def _lifted(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
+    """Private aggregates under other functions, in one SELECT."""
+    name = f"{PREFIX}1"
+    lifting = Lifting(asked.query, asked.pieces, frozenset(map(fold, BY_NAME)), aggregate_names(), printed, name)
+    lifted = lifting.lifted()
+    if lifted is None or not _can_release(session, lifted.below, values):
+        return None
+    reads = public_reads(session, lifted.above, frozenset({name}))
+    if reads is None or any(piece.kind == "parameter" for piece in pieces(lifted.above)):
+        return None
+    columns = tuple(f"c{number}" for number in range(lifted.columns))
+    part = dataclasses.replace(_part(name, lifted.below, values), columns=columns)
+    left = dataclasses.replace(asked, query=lifted.above, pieces=[])
+    return dataclasses.replace(passed_of(left, reads, values, asked.at), parts=(part,))
+
+
+def _can_release(session: Session, text: str, values: Values) -> bool:
+    try:
+        return releases_alone(session, _allowed(text, values))
+    except Error:
+        return False
+
+
+def _allowed(text: str, values: Values) -> Statement:
+    statement = statement_of(text, values)
+    allow(statement)
+    return statement
+
+
+def _part(name: str, text: str, values: Values) -> Part:
+    statement = _allowed(text, values)
+    assert statement.tree is not None
+    (shown,) = printed((f"({text.strip()})",))
+    return Part(
+        name=name,
+        tree=statement.tree,
+        call_options=statement.call_options,
+        parameters=statement.parameters,
+        printed=shown or f"({text.strip()})",
+    )
+
+
+def _is_private(session: Session, name: str) -> bool:
+    """Whether a word could name something private: the last part of a table's name, a view that is not public."""
+    folded = fold(name)
+    if any(not spec.public and fold(spec.name).rpartition(".")[2] == folded for spec in session.catalog.tables):
+        return True
+    return any(
+        fold(view) == folded and public_reads(session, text) is None for view, text in session.catalog.views.items()
+    )
+
+
+def public_reads(session: Session, query: str, parts: frozenset[str] = frozenset()) -> Reads | None:
+    """None where the query names something private or unknown, or may not be passed on. parts: names that are known."""
+    reads = Reads(parts)
+    return reads if _is_public(session, query, reads, ()) else None
+
+
+def _is_public(session: Session, query: str, reads: Reads, views: tuple[str, ...]) -> bool:
+    names = names_in(query)
+    if names is None or not may_pass(names):
+        return False
+    ctes = {fold(name) for name in names.ctes}
+    if ctes & system_tables():
+        return False
+    return all(_resolved(session, name, ctes, reads, views) for name in sorted(names.tables | names.ctes))
+
+
+def names_in(query: str) -> Named | None:
+    """Of all its parts. A column that PIVOT finds the values of itself is looked at alone."""
+    if not is_several(query):
+        return named(query)
+    text, items = without_pivots(query)
+    each = [named(text), *(named(f"SELECT {item}") for item in items)]
+    known = [one for one in each if one is not None]
+    return reduce(Named.join, known) if len(known) == len(each) else None
+
+
+def may_pass(names: Named) -> bool:
+    """Whether nothing in it could reach out of the process that runs it."""
+    return only_pass(names)
+
+
+def only_pass(names: Named, but: frozenset[str] = frozenset()) -> bool:
+    """The same, with functions that are allowed where the text runs."""
+    if not names.table_functions <= TABLE_FUNCTIONS:
+        return False
+    others = names.functions - names.table_functions - TABLE_FUNCTIONS
+    return others <= function_names() and not names.functions & (DENIED - but)
+
+
+def _resolved(session: Session, name: str, ctes: set[str], reads: Reads, views: tuple[str, ...]) -> bool:
+    """Whether the name is known to mean something public; then `reads` has it. A name of something private is never
+    another's: not a CTE's, either."""
+    folded = fold(name)
+    spec = session.catalog.table(name)
+    if spec is not None:
+        if spec.public:
+            reads.tables[spec.name] = None
+        return spec.public
+    view = next((one for one in session.catalog.views if fold(one) == folded), None)
+    if view is not None:
+        reads.views[view] = session.catalog.views[view]
+        deep = folded in views or len(views) > DEEPEST
+        return not deep and _is_public(session, reads.views[view], reads, (*views, folded))
+    if folded in session.user_tables:
+        reads.users[folded] = None
+        return True
+    return folded in ctes or folded in reads.parts

@@ -1,0 +1,38 @@
+"""The owner's audit log: who asked what and what became of it, a line of JSON for each. No token, no password, no result."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+from dpsql.dbapi.exchange import Tree
+
+MOST_TEXT = 10_000
+
+
+class Audit:
+    """Appends to a file that its user alone can read; None: nowhere."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._guard = threading.Lock()
+        self._file: int | None = None
+        if path is not None:
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+    def write(self, event: str, **told: Tree) -> None:
+        """One line; texts are cut."""
+        if self._file is None:
+            return
+        time_text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        cut = {name: value[:MOST_TEXT] if isinstance(value, str) else value for name, value in told.items()}
+        line = json.dumps({"time": time_text, "event": event, **cut}, ensure_ascii=True) + "\n"
+        with self._guard:
+            os.write(self._file, line.encode())
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

@@ -1,0 +1,129 @@
+"""`dpsql serve`: what is checked before it listens, what listens, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+
+from dpsql.errors import InterfaceError
+from dpsql.metadata.load import load
+from dpsql.server.accounts import Accounts
+from dpsql.server.audit import Audit
+from dpsql.server.http import Http
+from dpsql.server.process import context
+from dpsql.server.service import QueryService
+from dpsql.server.settings import Settings
+from dpsql.server.wire.door import Door
+from dpsql.sources.catalog_ledger import ledger_path_of, open_ledger
+
+SWEEP_SECONDS = 5.0
+
+
+def accounts_of(metadata: Path) -> Accounts:
+    """The accounts of a dataset: beside its ledger."""
+    ledger = ledger_path_of(load(metadata))
+    assert ledger is not None  # a catalog with a file has a place for its ledger
+    return Accounts(ledger.with_name(ledger.name + ".users"))
+
+
+def serve(settings: Settings) -> None:
+    """Until SIGTERM or SIGINT."""
+    check(settings)
+    catalog = load(settings.metadata)
+    open_ledger(catalog, None, new_epoch=False, changes="any").close()  # whatever is wrong with it is said now
+    accounts = accounts_of(settings.metadata)
+    accounts.all()
+    from multiprocessing.forkserver import ensure_running
+
+    context()
+    ensure_running()
+    asyncio.run(_serve(settings, QueryService(settings, accounts, Audit(settings.audit))))
+
+
+def check(settings: Settings) -> None:
+    """Where it would listen, somebody may listen in: InterfaceError 708."""
+    if (settings.certificate is None) != (settings.key is None):
+        raise InterfaceError("TLS needs a certificate and its key", code=708, fix="Give --tls-cert and --tls-key.")
+    if settings.certificate is None and not settings.insecure and not _loopback(settings.host):
+        raise InterfaceError(
+            f"{settings.host} can be reached from other machines, and there is no TLS",
+            code=708,
+            why="Tokens and results would cross the network as plain text.",
+            fix="Give --tls-cert and --tls-key, or --insecure where something in front of it has TLS.",
+        )
+
+
+def _loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals are ours."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _serve(settings: Settings, service: QueryService) -> None:
+    stop = asyncio.Event()
+    for one in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(one, stop.set)
+    http = _Uvicorn(_config(settings, service))
+    running = asyncio.create_task(http.serve())
+    door = Door(service, settings)
+    wire = None if settings.postgres_port is None else await door.listen(settings.host, settings.postgres_port)
+    sweeping = asyncio.create_task(_sweep(service))
+    while not http.started and not running.done():
+        await asyncio.sleep(0.01)
+    if not running.done():
+        port = http.servers[0].sockets[0].getsockname()[1]
+        scheme = "http" if settings.certificate is None else "https"
+        also = "" if wire is None else f", postgres port {wire.sockets[0].getsockname()[1]}"
+        print(f"dpsql serves {settings.metadata.name} at {scheme}://{settings.host}:{port}{also}", flush=True)
+        service.audit.write("started", metadata=settings.metadata.name)
+    await asyncio.wait([running, asyncio.create_task(stop.wait())], return_when=asyncio.FIRST_COMPLETED)
+    sweeping.cancel()
+    if wire is not None:
+        wire.close()
+    await service.end()
+    await door.end()
+    http.should_exit = True
+    await running
+
+
+async def _sweep(service: QueryService) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        await service.sweep()
+
+
+def _config(settings: Settings, service: QueryService) -> uvicorn.Config:
+    return uvicorn.Config(
+        Http(service).app,
+        host=settings.host,
+        port=settings.port,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.key,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        loop="asyncio",
+        http="h11",
+        h11_max_incomplete_event_size=16_384,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=settings.running + settings.waiting + settings.sessions + 100,
+        proxy_headers=False,
+    )

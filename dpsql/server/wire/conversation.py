@@ -1,0 +1,206 @@
+"""One client after its login: messages in, messages out, simple and extended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from dpsql.errors import Error, InterfaceError, SqlError
+from dpsql.server.wire import messages, states, types
+from dpsql.server.wire.copying import copied
+from dpsql.server.wire.framing import MOST, read_message
+from dpsql.server.wire.messages import Bind, Execute, Named, Parse, WireError
+from dpsql.server.wire.portals import Portal, Prepared, Result, without_count
+from dpsql.server.wire.statements import Statements, keep
+from dpsql.server.wire.texts import parameters, statements, tokens
+from dpsql.server.wire.transactions import FAILED, OPEN
+
+QUIET = ("warning", "error", "fatal", "panic")
+
+
+class Conversation:
+    """After an error in a batch, everything is ignored until its end (Sync)."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Statements) -> None:
+        self._reader, self._writer, self._client = reader, writer, client
+        self._skipping = False
+
+    async def talk(self) -> None:
+        """Until it says goodbye; WireError, and what reading raises, end it too."""
+        while True:
+            tag, body = await read_message(self._reader, MOST)
+            if tag == b"X":
+                return
+            if tag == b"S":
+                self._skipping = False
+                self._ready()
+            elif not self._skipping or tag == b"Q":
+                await self._answered(tag, body)
+            await self._writer.drain()
+
+    async def _answered(self, tag: bytes, body: bytes) -> None:
+        answer = HANDLERS.get(tag)
+        if answer is None:
+            raise WireError("a message that has no place here")
+        try:
+            await answer(self, body)
+        except Error as error:
+            self._failed(error)
+            self._skipping = tag != b"Q"
+            if error.code == "DPSQL-704" or error.code == "DPSQL-700":
+                raise EOFError from None
+        if tag == b"Q":
+            self._skipping = False
+            self._ready()
+
+    def _failed(self, error: Error) -> None:
+        transaction = self._client.transaction
+        told = states.IN_FAILED if transaction.status == FAILED and error.number == 709 else states.fields(error)
+        if transaction.status == OPEN:
+            transaction.status = FAILED
+        self._send(messages.failure("ERROR", told))
+
+    def _ready(self) -> None:
+        self._send(messages.ready(self._client.transaction.status))
+
+    def _send(self, *parts: bytes) -> None:
+        self._writer.writelines(parts)
+
+    # --- simple
+
+    async def _query(self, body: bytes) -> None:
+        sql = messages.read_query(body)
+        parts = statements(sql)
+        if not parts:
+            self._send(messages.EMPTY_QUERY)
+        for part in parts:
+            result = await self._client.run(part, [])
+            self._notice(result)
+            portal = Portal(Prepared(part, ()), [], result=result)
+            if result.copy is not None:
+                self._copied(result)
+            elif result.columns is not None:
+                self._send(messages.row_description(portal.fields(result.columns)))
+                self._send(*portal.rows(0)[0])
+            self._send(messages.complete(result.tag))
+            await self._writer.drain()
+
+    def _copied(self, result: Result) -> None:
+        assert result.copy is not None
+        self._send(*copied(result.copy, result.columns or [], result.rows))
+
+    def _notice(self, result: Result) -> None:
+        quiet = self._client.transaction.settings.get("client_min_messages", "").lower() in QUIET
+        if result.notice and not quiet:
+            self._send(messages.notice({"C": "00000", "M": result.notice}))
+
+    # --- extended
+
+    async def _parse(self, body: bytes) -> None:
+        asked = Parse.read(body)
+        if len(statements(asked.sql)) > 1:
+            raise SqlError("a prepared statement is one statement", code=100, fix="Send them one after the other.")
+        if asked.name and asked.name in self._client.prepared:
+            raise SqlError(f"there is a prepared statement {asked.name[:60]!r}", code=106, fix="Close it first.")
+        keep(self._client.prepared, asked.name, Prepared((statements(asked.sql) or [""])[0], asked.oids))
+        self._send(messages.PARSE_COMPLETE)
+
+    async def _bind(self, body: bytes) -> None:
+        asked = Bind.read(body)
+        prepared = self._statement(asked.statement)
+        count = len(asked.values)
+        if count != parameters(prepared.sql) and tokens(prepared.sql):
+            raise SqlError(f"{count} parameters were sent, {parameters(prepared.sql)} are needed", code=109)
+        await self._know_parameters(prepared)
+        forms = asked.forms if len(asked.forms) == count else asked.forms[:1] * count or (0,) * count
+        values = [types.decoded(v, oid, f) for v, oid, f in zip(asked.values, prepared.oids, forms, strict=False)]
+        keep(self._client.portals, asked.portal, Portal(prepared, values, asked.results))
+        self._send(messages.BIND_COMPLETE)
+
+    async def _know_parameters(self, prepared: Prepared) -> None:
+        """What the client did not say, the plan does; once."""
+        count = parameters(prepared.sql)
+        said = len(prepared.oids) >= count and all(oid not in (0, types.UNKNOWN) for oid in prepared.oids[:count])
+        if said or not count or prepared.described:
+            return
+        if tokens(prepared.sql)[0].word in ("declare", "copy"):
+            prepared.oids = tuple(oid or types.TEXT for oid in (*prepared.oids, *[0] * count)[:count])
+            return
+        oids, prepared.columns = await self._client.describe(prepared, None)
+        prepared.oids, prepared.described = tuple(oids), True
+
+    async def _describe(self, body: bytes) -> None:
+        asked = Named.read(body)
+        if asked.kind == "S":
+            prepared = self._statement(asked.name)
+            if parameters(prepared.sql):
+                await self._know_parameters(prepared)
+            if not prepared.described:
+                prepared.columns = await self._client.columns(prepared, None)
+            self._send(messages.parameter_description(prepared.oids[: parameters(prepared.sql)]))
+            self._describe_columns(Portal(prepared, [], columns=prepared.columns))
+            return
+        portal = self._portal(asked.name)
+        if portal.columns is None and portal.result is None:
+            portal.columns = await self._client.columns(portal.prepared, portal.values)
+        self._describe_columns(portal)
+
+    def _describe_columns(self, portal: Portal) -> None:
+        if portal.columns is None:
+            self._send(messages.NO_DATA)
+        else:
+            self._send(messages.row_description(portal.fields(portal.columns)))
+
+    async def _execute(self, body: bytes) -> None:
+        asked = Execute.read(body)
+        portal = self._portal(asked.portal)
+        if not tokens(portal.prepared.sql):
+            self._send(messages.EMPTY_QUERY)
+            return
+        if portal.result is None:
+            portal.result = await self._client.run(portal.prepared.sql, portal.values)
+            self._notice(portal.result)
+        if portal.result.copy is not None:
+            self._copied(portal.result)
+        if portal.result.columns is None or portal.result.copy is not None:
+            self._send(messages.complete(portal.result.tag))
+            return
+        sent, more = portal.rows(asked.rows)
+        self._send(
+            *sent, messages.SUSPENDED if more else messages.complete(without_count(portal.result.tag, len(sent)))
+        )
+
+    async def _close(self, body: bytes) -> None:
+        asked = Named.read(body)
+        (self._client.prepared if asked.kind == "S" else self._client.portals).pop(asked.name, None)
+        self._send(messages.CLOSE_COMPLETE)
+
+    async def _flush(self, body: bytes) -> None:
+        """Everything is sent at once anyway."""
+
+    async def _no_copy(self, body: bytes) -> None:
+        """Of a COPY that was refused: ignored, as PostgreSQL does."""
+
+    def _statement(self, name: str) -> Prepared:
+        if name not in self._client.prepared:
+            raise InterfaceError(f"there is no prepared statement {name[:60]!r}", code=602)
+        return self._client.prepared[name]
+
+    def _portal(self, name: str) -> Portal:
+        if name not in self._client.portals:
+            raise InterfaceError(f"there is no portal {name[:60]!r}", code=602)
+        return self._client.portals[name]
+
+
+HANDLERS: Mapping[bytes, Callable[[Conversation, bytes], Awaitable[None]]] = {
+    b"Q": Conversation._query,
+    b"P": Conversation._parse,
+    b"B": Conversation._bind,
+    b"D": Conversation._describe,
+    b"E": Conversation._execute,
+    b"C": Conversation._close,
+    b"H": Conversation._flush,
+    b"d": Conversation._no_copy,
+    b"c": Conversation._no_copy,
+    b"f": Conversation._no_copy,
+}

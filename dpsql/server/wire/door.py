@@ -1,0 +1,202 @@
+"""The PostgreSQL door: TLS, who it is, cancelling; then the conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ssl
+import sys
+
+from dpsql.errors import Error, ProgrammingError
+from dpsql.mechanisms.entropy import secret
+from dpsql.server.accounts import Account
+from dpsql.server.scram import MECHANISM, Exchange, ScramError, Verifier
+from dpsql.server.service import QueryService
+from dpsql.server.settings import Settings
+from dpsql.server.wire import messages, states
+from dpsql.server.wire.conversation import Conversation
+from dpsql.server.wire.framing import MOST_BEFORE_LOGIN, read_message, read_startup
+from dpsql.server.wire.messages import Reader, WireError
+from dpsql.server.wire.statements import Statements
+from dpsql.server.wire.transactions import REPORTED, SHOWN
+
+LOGIN_SECONDS = 30.0
+MOST_STRANGERS = 200  # connections that have not logged in yet
+
+
+class Door:
+    """The listening socket and who is inside, by the keys that cancel their statements."""
+
+    def __init__(self, service: QueryService, settings: Settings) -> None:
+        self._service = service
+        self._tls = _context(settings)
+        self._inside: dict[int, tuple[int, Statements]] = {}
+        self._strangers = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def listen(self, host: str, port: int) -> asyncio.Server:
+        return await asyncio.start_server(self._came, host, port)
+
+    async def end(self) -> None:
+        """Whoever is inside is shown out."""
+        for task in [*self._tasks]:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=5)
+
+    async def _came(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await self._served(reader, writer)
+        except WireError as error:
+            writer.write(messages.failure("FATAL", {"C": "08P01", "M": f"not of the protocol: {error}"}))
+        except (EOFError, OSError, TimeoutError, ssl.SSLError):
+            pass  # gone
+        except asyncio.CancelledError:
+            writer.write(messages.failure("FATAL", {"C": "57P01", "M": "the server is stopping"}))
+        except Exception as error:  # a bug of ours: told by its kind alone
+            print(f"dpsql: a bug: {type(error).__name__} in the PostgreSQL door", file=sys.stderr)
+            writer.write(messages.failure("FATAL", {"C": "XX000", "M": "a bug in dpsql"}))
+        finally:
+            self._tasks.discard(task)
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                writer.close()
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._strangers >= MOST_STRANGERS:
+            raise WireError("too many connections that have not logged in")
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(LOGIN_SECONDS):
+                account = await self._let_in(reader, writer)
+        finally:
+            self._strangers -= 1
+        if account is not None:
+            await self._inside_with(account, reader, writer)
+
+    async def _inside_with(self, account: Account, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            session = await self._service.sessions.open(account.name)
+        except Error as error:
+            writer.write(messages.failure("FATAL", states.fields(error)))
+            return
+        client = Statements(self._service, account.name, session)
+        process, key = self._new_key(client)
+        try:
+            writer.write(messages.authentication(0))
+            writer.writelines(messages.parameter_status(name, SHOWN[setting]) for name, setting in REPORTED.items())
+            writer.write(messages.parameter_status("session_authorization", account.name))
+            writer.write(messages.key_data(process, key) + messages.ready(client.transaction.status))
+            await writer.drain()
+            await Conversation(reader, writer, client).talk()
+        finally:
+            del self._inside[process]
+            await self._service.sessions.close(session)
+
+    def _new_key(self, client: Statements) -> tuple[int, int]:
+        process = next(n for n in iter(lambda: int.from_bytes(secret(4), "big") >> 1, None) if n not in self._inside)
+        self._inside[process] = (int.from_bytes(secret(4), "big"), client)
+        return process, self._inside[process][0]
+
+    # --- before it is known who it is
+
+    async def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Account | None:
+        """The account; None where the connection was about something else, or has no business here."""
+        encrypted = False
+        for _ in range(4):
+            code, body = await read_startup(reader)
+            if code == messages.CANCEL:
+                self._cancel(body)
+                return None
+            if code == messages.SSL and self._tls is not None and not encrypted:
+                await self._encrypt(reader, writer, self._tls)
+                encrypted = True
+            elif code in (messages.SSL, messages.GSSENC):
+                writer.write(b"N")
+            elif code >> 16 == 3:
+                return await self._login(code, body, encrypted, reader, writer)
+            else:
+                raise WireError("a version that is not spoken here")
+        raise WireError("too many requests before the first")
+
+    @staticmethod
+    async def _encrypt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: ssl.SSLContext) -> None:
+        """What came before the encryption must not count as if it had come after it."""
+        if getattr(reader, "_buffer", b""):
+            raise WireError("bytes after the request for TLS")
+        writer.write(b"S")
+        await writer.drain()
+        await writer.start_tls(tls)
+
+    async def _login(
+        self, code: int, body: bytes, encrypted: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Account | None:
+        told = messages.read_startup(body)
+        unknown = [name for name in told if name.startswith("_pq_.")]
+        if code != messages.PROTOCOL or unknown:
+            writer.write(messages.negotiate(unknown))
+        if self._tls is not None and not encrypted:
+            writer.write(messages.failure("FATAL", {"C": "28000", "M": "this server needs TLS: sslmode=require"}))
+            return None
+        try:
+            return await self._scram(told.get("user", ""), reader, writer)
+        except (Error, ScramError) as error:
+            known = error if isinstance(error, Error) else _refused()
+            writer.write(messages.failure("FATAL", states.fields(known)))
+            return None
+
+    async def _scram(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Account:
+        address = str((writer.get_extra_info("peername") or ("",))[0])
+        lockout = self._service.lockout
+        lockout.check(address, name)
+        account = self._service.accounts.named(name)
+        verifier = None if account is None else account.verifier
+        exchange = Exchange(verifier or Verifier.of_nobody(name, self._service.accounts.key))
+        try:
+            writer.write(messages.authentication(10, messages.text(MECHANISM) + b"\x00"))
+            first = Reader(await self._password(reader))
+            if first.text() != MECHANISM:
+                raise ScramError("another mechanism")
+            length = first.int32()
+            writer.write(messages.authentication(11, exchange.first(first.raw(length))))
+            answer = exchange.final(await self._password(reader))
+        except ScramError:
+            lockout.failed(address, name)
+            self._service.audit.write("refused", address=address, account=name)
+            raise
+        if account is None or verifier is None:  # nobody knows such a password
+            raise _refused()
+        lockout.let_in(address, name)
+        writer.write(messages.authentication(12, answer))
+        return account
+
+    @staticmethod
+    async def _password(reader: asyncio.StreamReader) -> bytes:
+        tag, body = await read_message(reader, MOST_BEFORE_LOGIN)
+        if tag != b"p":
+            raise WireError("a password was expected")
+        return body
+
+    def _cancel(self, body: bytes) -> None:
+        """Who knows the key may stop the statement that runs."""
+        if len(body) != 8:
+            raise WireError("a request to cancel of a wrong length")
+        process, key = int.from_bytes(body[:4], "big"), body[4:]
+        inside = self._inside.get(process)
+        if inside is not None and hmac.compare_digest(inside[0].to_bytes(4, "big"), key):
+            inside[1].session.stop()
+
+
+def _refused() -> Error:
+    return ProgrammingError("not let in", code=700, fix="Check the name and the password; the owner sets them.")
+
+
+def _context(settings: Settings) -> ssl.SSLContext | None:
+    if settings.certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(settings.certificate, settings.key)
+    return context

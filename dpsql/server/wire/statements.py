@@ -1,0 +1,152 @@
+"""Running one statement for a client: the session's own, cursors, and what the worker answers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from dpsql.dbapi.exchange import of_tree, to_tree
+from dpsql.errors import Error, SqlError
+from dpsql.server.service import QueryService
+from dpsql.server.sessions import Session
+from dpsql.server.wire.copying import copy_of
+from dpsql.server.wire.portals import Columns, Portal, Prepared, Result, tag_of
+from dpsql.server.wire.texts import Token, first_words, tokens
+from dpsql.server.wire.transactions import FAILED, IDLE, OPEN, Reply, Transaction
+
+READING = {
+    (word,)
+    for word in ("select", "with", "from", "values", "explain", "show", "describe", "set", "declare", "fetch", "copy")
+}
+MOST_KEPT = 1000  # prepared statements and portals of one client
+
+
+class Statements:
+    """Of one client: its session, its transaction's status, its prepared statements and portals."""
+
+    def __init__(self, service: QueryService, account: str, session: Session) -> None:
+        self._service = service
+        self._account = account
+        self.session = session
+        self.transaction = Transaction()
+        self.prepared: dict[str, Prepared] = {}
+        self.portals: dict[str, Portal] = {}
+        self._begun = False  # whether the worker has begun the transaction, too
+
+    async def run(self, sql: str, values: Sequence[Any]) -> Result:
+        """The result; an error is raised, and fails the transaction."""
+        if self.transaction.status == FAILED and not _ends(sql):
+            raise SqlError("the transaction failed: statements are ignored until ROLLBACK", code=709)
+        reply = self.transaction.reply(sql)
+        if reply is not None:
+            await self._follow(reply)
+            return self._of_session(reply)
+        if self.transaction.status == OPEN and not self._begun and first_words(sql, 1)[:1] not in READING:
+            await self._asked("BEGIN", [])
+            self._begun = True
+        match tokens(sql):
+            case [Token() as first, Token() as name, *rest] if first.word == "declare":
+                return await self._declare(name.word, sql, rest, values)
+            case [Token() as first, *rest] if first.word in ("fetch", "move"):
+                return self._fetch(first.word, [part.word or part.text for part in rest])
+            case [Token() as first, *_] as parts if first.word == "copy":
+                copy = copy_of(sql, parts)
+                result = await self._asked(copy.query, values)
+                return Result(f"COPY {len(result.rows)}", result.columns, result.rows, result.notice, copy)
+            case _:
+                return await self._asked(sql, values)
+
+    async def columns(self, prepared: Prepared, values: Sequence[Any] | None) -> Columns | None:
+        """Of a statement that does not run yet: from its plan."""
+        if not tokens(prepared.sql):
+            return None
+        reply = Transaction(self.transaction.status, dict(self.transaction.settings)).reply(prepared.sql)
+        if reply is not None:
+            return None if reply.shown is None else [[reply.shown[0], "VARCHAR"]]
+        words = [part.word or part.text for part in tokens(prepared.sql)]
+        if words[0] in ("declare", "copy"):
+            return None
+        if words[0] in ("fetch", "move"):
+            return self._cursor(words[1:]).columns if words[0] == "fetch" else None
+        described = await self.describe(prepared, values)
+        return described[1]
+
+    async def describe(self, prepared: Prepared, values: Sequence[Any] | None) -> tuple[list[int], Columns | None]:
+        """The types of its parameters, and its columns."""
+        asked: dict[str, Any] = {"ask": "pg_describe", "sql": prepared.sql, "oids": list(prepared.oids)}
+        asked["parameters"] = None if values is None else [to_tree(one) for one in values]
+        told, _ = await self._ask(asked)
+        return list(told["oids"]), told["columns"]
+
+    async def _asked(self, sql: str, values: Sequence[Any]) -> Result:
+        told, _ = await self._ask({"ask": "pg_query", "sql": sql, "parameters": [to_tree(one) for one in values]})
+        rows = None if told["rows"] is None else [[of_tree(cell) for cell in row] for row in told["rows"]]
+        privacy = told.get("privacy")
+        notice = "" if privacy is None else str(privacy["text"])
+        return Result(tag_of(told["kind"], sql, told["changed"], rows), told["columns"], rows or (), notice)
+
+    async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes | None]:
+        account = self._service.still(self._account)
+        return await self._service.ask(account, "postgres", request, self.session)
+
+    async def _follow(self, reply: Reply) -> None:
+        """Tables of the user's own know transactions: the worker hears of one when it changes something."""
+        if not self._begun or reply.tag not in ("COMMIT", "ROLLBACK") or self.transaction.status != IDLE:
+            return
+        self._begun = False
+        if reply.tag == "COMMIT":
+            await self._asked("COMMIT", [])
+        else:
+            with contextlib.suppress(Error):  # a worker that died has undone it
+                await self._asked("ROLLBACK", [])
+
+    def _of_session(self, reply: Reply) -> Result:
+        for kept, name in ((self.prepared, reply.statements), (self.portals, reply.cursors)):
+            if name == "all":
+                kept.clear()
+            else:
+                kept.pop(name, None)
+        if reply.shown is None:
+            return Result(reply.tag)
+        return Result(reply.tag, [[reply.shown[0], "VARCHAR"]], [[reply.shown[1]]])
+
+    async def _declare(self, name: str, sql: str, rest: list[Token], values: Sequence[Any]) -> Result:
+        begin = next((part for part in rest if part.word == "for"), None)
+        if begin is None or not name:
+            raise SqlError("a cursor is declared FOR a query", code=100, fix="DECLARE c CURSOR FOR SELECT …")
+        query = sql[begin.start + 3 :]
+        result = await self._asked(query, values)
+        keep(self.portals, name, Portal(Prepared(query, ()), list(values), columns=result.columns, result=result))
+        return Result("DECLARE CURSOR", notice=result.notice)
+
+    def _cursor(self, words: list[str]) -> Portal:
+        portal = self.portals.get(words[-1]) if words else None
+        if portal is None or portal.result is None:
+            raise SqlError("there is no such cursor", code=602, fix="DECLARE c CURSOR FOR SELECT … first.")
+        return portal
+
+    def _fetch(self, verb: str, words: list[str]) -> Result:
+        portal = self._cursor(words)
+        assert portal.result is not None
+        counts = [int(word) for word in words[:-1] if word.isascii() and word.isdigit()]
+        everything = "all" in words[:-1]
+        if "backward" in words[:-1] or "prior" in words[:-1] or "-" in words[:-1]:
+            raise SqlError("a cursor goes forward only", code=122, fix="FETCH FORWARD n FROM c.")
+        end = len(portal.result.rows) if everything else portal.at + (counts[0] if counts else 1)
+        rows = portal.result.rows[portal.at : end]
+        portal.at += len(rows)
+        if verb == "move":
+            return Result(f"MOVE {len(rows)}")
+        return Result(f"FETCH {len(rows)}", portal.columns, rows)
+
+
+def keep(kept: dict[str, Any], name: str, value: object) -> None:
+    """With a bound on how many there are."""
+    if name not in kept and len(kept) >= MOST_KEPT:
+        raise SqlError("too many prepared statements or cursors", code=702, fix="DEALLOCATE ALL.")
+    kept[name] = value
+
+
+def _ends(sql: str) -> bool:
+    return bool((parts := tokens(sql)) and parts[0].word in ("rollback", "commit", "end", "abort"))

@@ -1,0 +1,134 @@
+"""What a session answers by itself, as PostgreSQL would: BEGIN, SET, SHOW, DISCARD. Nothing of it reaches an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dpsql.errors import NotSupportedError, SqlError
+from dpsql.server.wire.texts import tokens
+from dpsql.sql.options import SETTINGS
+
+IDLE, OPEN, FAILED = b"I", b"T", b"E"
+VERSION = "15.0 (dpsql)"
+SHOWN = {
+    "server_version": VERSION,
+    "server_version_num": "150000",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "datestyle": "ISO, MDY",
+    "timezone": "UTC",
+    "integer_datetimes": "on",
+    "standard_conforming_strings": "on",
+    "intervalstyle": "postgres",
+    "is_superuser": "off",
+    "transaction_isolation": "read committed",
+    "transaction isolation level": "read committed",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    "transaction_read_only": "off",
+    "search_path": '"$user", public',
+    "session_authorization": "",
+    "max_identifier_length": "63",
+    "max_index_keys": "32",
+    "extra_float_digits": "1",
+    "application_name": "",
+    "bytea_output": "hex",
+    "statement_timeout": "0",
+    "lc_collate": "C",
+}
+REPORTED = {
+    "server_version": "server_version",
+    "server_encoding": "server_encoding",
+    "client_encoding": "client_encoding",
+    "DateStyle": "datestyle",
+    "TimeZone": "timezone",
+    "integer_datetimes": "integer_datetimes",
+    "standard_conforming_strings": "standard_conforming_strings",
+    "IntervalStyle": "intervalstyle",
+    "is_superuser": "is_superuser",
+}
+
+
+@dataclass(slots=True)
+class Reply:
+    """tag: of CommandComplete. shown: a name and its value, one row of one column. forget: what prepared statements or
+    cursors to close ("all", or a name)."""
+
+    tag: str
+    shown: tuple[str, str] | None = None
+    statements: str = ""
+    cursors: str = ""
+
+
+@dataclass(slots=True)
+class Transaction:
+    """There are none: a charge is durable at once. Its status is kept as clients expect it."""
+
+    status: bytes = IDLE
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def reply(self, sql: str) -> Reply | None:
+        """The answer to a statement of the session; None for any other."""
+        words = [token.word or token.text for token in tokens(sql)]
+        match words:
+            case ["begin" | "start", *_]:
+                self.status = OPEN
+                return Reply("BEGIN")
+            case ["rollback" | "abort", *rest] if "to" not in rest:
+                self.status = IDLE
+                return Reply("ROLLBACK")
+            case ["rollback", *_]:
+                self.status = OPEN if self.status == FAILED else self.status
+                return Reply("ROLLBACK")
+            case ["commit" | "end", *_]:
+                failed, self.status = self.status == FAILED, IDLE
+                return Reply("ROLLBACK" if failed else "COMMIT")
+            case _:
+                return self._setting(words)
+
+    def _setting(self, words: list[str]) -> Reply | None:
+        match words:
+            case ["savepoint" | "release" | "listen" | "unlisten" | "discard" | "reset" | "deallocate" as first, *rest]:
+                return _plain(first, rest)
+            case ["close", name, *_]:
+                return Reply("CLOSE CURSOR", cursors=name)
+            case ["show", "tables" | "budget" | "all", *_]:
+                return None
+            case ["show", *rest]:
+                return self._show(" ".join(rest))
+            case ["set", "transaction" | "constraints" | "role", *_]:
+                return Reply("SET")
+            case ["set", *rest]:
+                return self._set([word for word in rest if word not in ("session", "local")])
+            case _:
+                return None
+
+    def _set(self, rest: list[str]) -> Reply | None:
+        if not rest or rest[0] in SETTINGS:
+            return None  # one of dpsql's own
+        if rest[0] in ("client_encoding", "names") and not {"utf8", "'utf8'", "'utf-8'", "default"} & {
+            word.lower() for word in rest
+        }:
+            raise NotSupportedError("texts are sent as UTF-8", code=122, fix="SET client_encoding = 'UTF8'.")
+        if len(rest) > 2:
+            self.settings[rest[0]] = " ".join(rest[2:]).strip("'")
+        return Reply("SET")
+
+    def _show(self, name: str) -> Reply:
+        value = self.settings.get(name, SHOWN.get(name))
+        if value is None:
+            raise SqlError(
+                f"there is no setting {name[:60]!r}", code=119, fix="SHOW BUDGET and SHOW TABLES are dpsql's."
+            )
+        return Reply("SHOW", shown=(name.replace(" ", "_"), value))
+
+
+def _plain(first: str, rest: list[str]) -> Reply:
+    name = next((word for word in rest if word != "prepare"), "all")
+    match first:
+        case "deallocate":
+            return Reply("DEALLOCATE", statements=name)
+        case "discard":
+            return Reply("DISCARD ALL", statements="all", cursors="all")
+        case _:
+            return Reply(first.upper())

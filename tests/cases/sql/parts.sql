@@ -1,0 +1,110 @@
+-- # disjoint FILTERs
+SELECT COUNT(*) FILTER (WHERE specialty = 'surgery'), COUNT(*) FILTER (WHERE specialty = 'oncology') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE specialty = 'surgery'), COUNT(*) FILTER (WHERE specialty = 'oncology'), COUNT(*) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE specialty IN ('surgery', 'oncology')), COUNT(*) FILTER (WHERE specialty = 'cardiology') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE referrer IS NULL), COUNT(*) FILTER (WHERE referrer = 'Dr A'), COUNT(*) FILTER (WHERE referrer = 'Dr B') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score < 3), COUNT(*) FILTER (WHERE score >= 3), COUNT(*) FILTER (WHERE score IS NULL) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE duration < 60), COUNT(*) FILTER (WHERE duration >= 60 AND duration < 120), COUNT(*) FILTER (WHERE duration >= 120) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score BETWEEN 0 AND 2), COUNT(*) FILTER (WHERE score BETWEEN 3 AND 4), COUNT(*) FILTER (WHERE score > 4) FROM visits
+-- ok
+SELECT SUM(cost) FILTER (WHERE score < 3), SUM(cost) FILTER (WHERE score >= 3) FROM visits
+-- ok
+SELECT AVG(cost) FILTER (WHERE score < 3), AVG(cost) FILTER (WHERE score >= 3) FROM visits
+-- ok
+SELECT AVG(duration) FILTER (WHERE score < 3), AVG(duration) FILTER (WHERE score >= 3), AVG(duration) FILTER (WHERE score IS NULL) FROM visits
+-- ok
+SELECT VAR_POP(cost) FILTER (WHERE score < 3), VAR_POP(cost) FILTER (WHERE score >= 3) FROM visits
+-- ok
+SELECT STDDEV(duration) FILTER (WHERE referrer = 'Dr A'), STDDEV(duration) FILTER (WHERE referrer = 'Dr B') FROM visits
+-- ok
+SELECT specialty, COUNT(*) FILTER (WHERE score < 3) AS low, COUNT(*) FILTER (WHERE score >= 3) AS high FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, SUM(cost) FILTER (WHERE referrer = 'Dr A'), SUM(cost) FILTER (WHERE referrer = 'Dr B') FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, AVG(cost) FILTER (WHERE referrer = 'Dr A') AS a, AVG(cost) FILTER (WHERE referrer = 'Dr B') AS b, COUNT(*) FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, COUNT(*) FILTER (WHERE score < 3) AS low, COUNT(*) FILTER (WHERE score >= 3) AS high, SUM(cost) FILTER (WHERE score < 3), SUM(cost) FILTER (WHERE score >= 3) FROM visits GROUP BY specialty
+-- ok
+SELECT referrer, COUNT(*) FILTER (WHERE score < 3) AS low, COUNT(*) FILTER (WHERE score >= 3) AS high FROM visits GROUP BY referrer
+-- ok
+SELECT COUNT_IF(score < 3), COUNT_IF(score >= 3) FROM visits
+-- ok
+SELECT COUNT(score) FILTER (WHERE specialty = 'surgery'), COUNT(score) FILTER (WHERE specialty <> 'surgery') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score > 2), COUNT(*) FILTER (WHERE NOT score > 2) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE cost > 100 AND score > 2), COUNT(*) FILTER (WHERE cost > 50 AND score < 2) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE cost > 100 AND score > 2), COUNT(*) FILTER (WHERE cost > 50 AND score > 3) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE visited_on < '2020-02-01'), COUNT(*) FILTER (WHERE visited_on >= '2020-02-01' AND visited_on < '2020-03-01'), COUNT(*) FILTER (WHERE visited_on >= '2020-03-01') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE UPPER(referrer) = 'DR A'), COUNT(*) FILTER (WHERE UPPER(referrer) = 'DR B') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE 3 > score), COUNT(*) FILTER (WHERE 3 <= score) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score = 1), COUNT(*) FILTER (WHERE score = 2), COUNT(*) FILTER (WHERE score = 3), COUNT(*) FILTER (WHERE score = 1 OR score = 2) FROM visits
+-- ok
+SELECT COUNT(DISTINCT patient_id) FILTER (WHERE score < 3), COUNT(DISTINCT patient_id) FILTER (WHERE score >= 3) FROM visits
+-- ok
+SELECT sex, COUNT(*) FILTER (WHERE age < 30), COUNT(*) FILTER (WHERE age BETWEEN 30 AND 60), COUNT(*) FILTER (WHERE age > 60) FROM patients GROUP BY sex
+-- ok
+SELECT COUNT(*) FILTER (WHERE sex = 'F'), COUNT(*) FILTER (WHERE sex = 'M') FROM patients
+-- ok
+SELECT code, COUNT(*) FILTER (WHERE quantity < 5), COUNT(*) FILTER (WHERE quantity >= 5) FROM items GROUP BY code
+-- ok
+SELECT COUNT(*) FILTER (WHERE n = 1), COUNT(*) FILTER (WHERE n = 2), COUNT(*) FILTER (WHERE n > 2) FROM per_patient
+-- ok
+SELECT COUNT(*) FILTER (WHERE s.floor = 1), COUNT(*) FILTER (WHERE s.floor = 2) FROM visits v JOIN specialties s ON s.name = v.specialty
+-- ok
+SELECT COUNT(*) FILTER (WHERE i.code = 'a'), COUNT(*) FILTER (WHERE i.code = 'b') FROM visits v JOIN items i USING (visit_id)
+-- ok
+-- # pivots by CASE
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost END), SUM(CASE WHEN specialty = 'oncology' THEN cost END) FROM visits
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost ELSE 0 END), SUM(CASE WHEN specialty = 'oncology' THEN cost ELSE 0 END) FROM visits
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN 1 ELSE 0 END), SUM(CASE WHEN specialty = 'oncology' THEN 1 ELSE 0 END) FROM visits
+-- ok
+SELECT SUM(CASE specialty WHEN 'surgery' THEN 1 ELSE 0 END), SUM(CASE specialty WHEN 'oncology' THEN 1 ELSE 0 END) FROM visits
+-- ok
+SELECT COUNT(CASE WHEN specialty = 'surgery' THEN 1 END), COUNT(CASE WHEN specialty = 'oncology' THEN 1 END) FROM visits
+-- ok
+SELECT COUNT(CASE WHEN specialty = 'surgery' THEN score END), COUNT(CASE WHEN specialty = 'oncology' THEN score END) FROM visits
+-- ok
+SELECT AVG(CASE WHEN specialty = 'surgery' THEN cost END), AVG(CASE WHEN specialty = 'oncology' THEN cost END) FROM visits
+-- ok
+SELECT AVG(CASE WHEN specialty = 'surgery' THEN cost ELSE 0 END), AVG(CASE WHEN specialty = 'oncology' THEN cost ELSE 0 END) FROM visits
+-- ok
+SELECT SUM(IF(specialty = 'surgery', quantity, 0)), SUM(IF(specialty = 'oncology', quantity, 0)) FROM items JOIN visits USING (visit_id)
+-- ok
+SELECT specialty, SUM(CASE WHEN score >= 3 THEN 1 ELSE 0 END) AS a, SUM(CASE WHEN score < 3 THEN 1 ELSE 0 END) AS b, SUM(CASE WHEN score IS NULL THEN 1 ELSE 0 END) FROM visits GROUP BY specialty
+-- ok
+SELECT specialty, SUM(CASE WHEN score >= 3 THEN cost ELSE 0 END) AS a, SUM(CASE WHEN score < 3 THEN cost ELSE 0 END) AS b FROM visits GROUP BY specialty ORDER BY a - b
+-- ok
+SELECT specialty, SUM(CASE WHEN month(visited_on) = 1 THEN cost ELSE 0 END) AS january, SUM(CASE WHEN month(visited_on) = 2 THEN cost ELSE 0 END) AS february, SUM(CASE WHEN month(visited_on) = 3 THEN cost ELSE 0 END) AS march FROM visits GROUP BY specialty
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost END) * 100.0 / SUM(cost) FROM visits
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost END) / SUM(CASE WHEN specialty = 'oncology' THEN cost END) FROM visits
+-- ok
+SELECT SUM(CASE WHEN specialty = 'astrology' THEN cost ELSE 0 END), SUM(CASE WHEN specialty = 'surgery' THEN cost ELSE 0 END) FROM visits
+-- ok
+SELECT specialty, SUM(CASE WHEN referrer = 'Dr Z' THEN 1 ELSE 0 END), SUM(CASE WHEN referrer = 'Dr A' THEN 1 ELSE 0 END) FROM visits GROUP BY specialty
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' AND score > 3 THEN cost END), SUM(CASE WHEN specialty = 'surgery' AND score <= 3 THEN cost END), SUM(CASE WHEN specialty = 'oncology' THEN cost END) FROM visits
+-- ok
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost WHEN specialty = 'oncology' THEN 1 END), SUM(CASE WHEN specialty = 'cardiology' THEN cost END) FROM visits
+-- ok
+SELECT ROUND(AVG(CASE WHEN sex = 'F' THEN age END), 6), ROUND(AVG(CASE WHEN sex = 'M' THEN age END), 6) FROM patients
+-- ok
+SELECT COUNT(*) FILTER (WHERE specialty = 'surgery') - COUNT(*) FILTER (WHERE specialty = 'oncology') AS d FROM visits HAVING COUNT(*) FILTER (WHERE specialty = 'surgery') > 0
+-- ok
+SELECT specialty, COUNT(*) FILTER (WHERE score < 3), COUNT(*) FILTER (WHERE score >= 3) FROM visits GROUP BY ROLLUP (specialty)
+-- ok

@@ -1,0 +1,117 @@
+"""tests/cases/public: statements that name nothing private have DuckDB's own values, names and types, and so has what is
+passed on over private queries, where exact mode answers these.
+
+`equal`: values, names and types; `columns`: names and types alone; `released`: forms of dpsql's own, which have rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql import testing
+from tests.cases.reading import Case, read
+from tests.worlds import markets
+
+PUBLIC = read("public/duckdb.sql")
+MIXED = read("public/mixed.sql")
+ROOMY = 10_000
+Rows = list[tuple[object, ...]]
+
+
+@pytest.fixture(scope="module")
+def public() -> Iterator[dpsql.Connection]:
+    with dpsql.connect(markets.catalog(), source=markets.source()) as opened:
+        for statement in markets.MADE:
+            opened.execute(statement)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def exact() -> Iterator[dpsql.Connection]:
+    with testing.exact(markets.catalog(), source=markets.source()) as opened:
+        opened.execute(f"SET max_groups_contributed = {ROOMY}")
+        opened.execute(f"SET max_rows_per_group = {ROOMY}")
+        for statement in markets.MADE:
+            opened.execute(statement)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[duckdb.DuckDBPyConnection]:
+    with markets.oracle() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("case", PUBLIC, ids=str)
+def test_what_is_public_is_duckdbs(case: Case, public: dpsql.Connection, oracle: duckdb.DuckDBPyConnection) -> None:
+    cursor = public.execute(case.text)
+    assert cursor.privacy is None
+    _compare(case, cursor, oracle)
+
+
+@pytest.mark.parametrize("case", MIXED, ids=str)
+def test_what_is_above_releases_is_duckdbs(
+    case: Case, exact: dpsql.Connection, oracle: duckdb.DuckDBPyConnection
+) -> None:
+    cursor = exact.execute(case.text)
+    assert cursor.privacy is not None
+    _compare(case, cursor, oracle)
+
+
+@pytest.mark.parametrize("case", MIXED, ids=str)
+def test_what_is_mixed_costs_what_its_parts_do(case: Case, public: dpsql.Connection) -> None:
+    """One query, one ε, and an EXPLAIN that says so."""
+    assert public.cost(case.text).epsilon == markets.ASKED["epsilon"]
+    assert "ε = 1" in str(public.explain(case.text))
+
+
+def test_lists_are_opened_with_their_intervals(public: dpsql.Connection) -> None:
+    """The ends of a histogram's bins are columns beside it, and opened as it is."""
+    rows = public.execute(
+        """
+        SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(intervals = 0.95) e.key, e.value, l.value, u.value
+        FROM (SELECT unnest(map_entries(h)) AS e, unnest(map_entries(h_low)) AS l, unnest(map_entries(h_high)) AS u
+              FROM (SELECT HISTOGRAM(age, 5) AS h FROM visits))
+        """
+    ).fetchall()
+    assert len(rows) == 5 and all(low < n < high for _, n, low, high in rows)
+
+
+def _compare(case: Case, cursor: dpsql.Cursor, oracle: duckdb.DuckDBPyConnection) -> None:
+    if case.outcome == "released":
+        assert cursor.fetchall()
+        return
+    wanted = [tuple(row[:2]) for row in oracle.execute(f"DESCRIBE {case.text}").fetchall()]
+    columns = [(str(d[0]), str(d[1])) for d in cursor.description or ()]
+    assert columns == [(name, _narrow(type_, dict(columns).get(name))) for name, type_ in wanted]
+    rows, right = cursor.fetchall(), oracle.execute(case.text).fetchall()
+    if case.outcome == "equal":
+        assert _ordered(case.text, rows) == _ordered(case.text, right)
+    else:
+        assert case.outcome == "columns" and len(rows) <= 100
+
+
+def _narrow(type_: str, ours: str | None) -> str:
+    """A HUGEINT column is shown as BIGINT where its values are (decisions/sql.md, 53)."""
+    return "BIGINT" if type_ == "HUGEINT" and ours == "BIGINT" else type_
+
+
+def _ordered(text: str, rows: Rows) -> list[str]:
+    """In their order, if the statement gives them one."""
+    shown = [repr(tuple(map(_close, row))) for row in rows]
+    return shown if "ORDER BY" in text else sorted(shown)
+
+
+def _close(value: object) -> object:
+    """Sums of reals depend on their order."""
+    return float(f"{value:.12g}") if isinstance(value, float) and math.isfinite(value) else value
+
+
+def test_there_are_enough() -> None:
+    assert len([case for case in PUBLIC if case.outcome == "equal"]) >= 150
+    assert len(MIXED) >= 50

@@ -1,0 +1,57 @@
+"""Queries on Spark through the public API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dpsql
+from dpsql import testing
+from tests.worlds import people
+
+CATALOG: dict[str, Any] = people(
+    {"k": {"type": "integer", "keys": {"from": 0, "to": 2}}, "x": {"type": "real", "lower": 0, "upper": 4}, "s": "text"}
+)
+ASKED = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6)"
+MADE = """
+    CREATE TABLE {name} USING parquet AS
+    SELECT id % 100 AS u, id % 3 AS k, double(id % 17) / 4 AS x, concat('g', id % 5) AS s FROM range(2000)
+"""
+
+
+@pytest.fixture(scope="module")
+def table(spark: Any) -> str:
+    spark.sql(MADE.format(name="t"))
+    return "t"
+
+
+@pytest.mark.slow
+def test_sums_by_a_public_key_are_exact(spark: Any, table: str) -> None:
+    with testing.exact(CATALOG, source=spark) as connection:
+        answered = connection.execute("SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k ORDER BY k").fetchall()
+    expected = spark.sql("SELECT k, count(*), sum(x) FROM t GROUP BY k ORDER BY k").collect()
+    assert answered == [tuple(row) for row in expected]
+
+
+@pytest.mark.slow
+def test_an_answer_is_noisy_and_charged(spark: Any, table: str) -> None:
+    with dpsql.connect(CATALOG, source=spark) as connection:
+        cursor = connection.cursor()
+        rows = cursor.execute(f"{ASKED} s, COUNT(*) FROM t GROUP BY s").fetchall()
+    assert {name for name, _ in rows} <= {f"g{n}" for n in range(5)}
+
+
+def test_what_spark_has_no_form_of_is_refused_by_name(spark: Any, table: str) -> None:
+    with dpsql.connect(CATALOG, source=spark) as connection, pytest.raises(dpsql.Error) as caught:
+        connection.cursor().execute(f"{ASKED} LOWER(s), COUNT(*) FROM t GROUP BY 1")
+    assert caught.value.code == "DPSQL-140" and "this LOWER is not answered on Spark" in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_text_of_more_than_16_mib_is_null(spark: Any) -> None:
+    spark.sql("CREATE TABLE long USING parquet AS SELECT id AS u, repeat('é', 8388608 + int(id)) AS s FROM range(2)")
+    catalog = people({"s": "text"})
+    with testing.exact({**catalog, "tables": {"long": catalog["tables"]["t"]}}, source=spark) as connection:
+        assert connection.execute("SELECT COUNT(*), COUNT(s) FROM long").fetchall() == [(2, 1)]
+    spark.sql("DROP TABLE long")

@@ -1,0 +1,98 @@
+"""One matrix: the case corpora on Spark and on DuckDB, with limits that bite and limits that do not. Keys and integers,
+votes, weights and the numbers that limits are chosen by, on their noise grids, are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpsql
+from dpsql import testing
+from dpsql.session import open_session
+from tests.cases import test_engine
+from tests.cases.test_sql_cases import ACCEPTED
+from tests.engines import hostile
+from tests.engines.spark_data import stored
+from tests.worlds import ASKED, clinic, dataset, mixed
+
+SALT = 3  # which also says what limits are tried where the data would choose
+REFUSED = (
+    *("CAST", "ROUND", "COUNT", "SUM", "ADD", "SUBTRACT", "UPPER", "LOWER", "DATE_TRUNC"),
+    *("QUANTILE_CONT", "QUANTILE_DISC", "MODE", "FIRST_VALUE", "LAST_VALUE"),
+)
+SPENDING: dict[str, Any] = {"budget": {"epsilon": 1_000_000, "delta": 0.5}, "per_query": ASKED}
+
+
+def compared(
+    spark: Any,
+    folder: Path,
+    catalog: Mapping[str, Any],
+    private: Mapping[str, object],
+    public: Mapping[str, object],
+    asked: Iterable[str],
+    salts: Sequence[int] = (SALT,),
+) -> int:
+    """How many statements are answered by both engines. The others are refused by name, before anything runs."""
+    answered = 0
+    given = {**stored(spark, folder, catalog, private), **public}
+    with testing.Replayer(catalog, {**private, **public}) as here:
+        there = open_session(catalog, source=given, charged=False)
+        try:
+            for sql in asked:
+                try:
+                    for salt in salts:
+                        assert here.elsewhere(sql, there, salt=salt) == [], sql
+                except dpsql.Error as refused:
+                    assert refused.code == "DPSQL-140", sql
+                    assert any(f"this {name} is not answered on Spark" in str(refused) for name in REFUSED), sql
+                else:
+                    answered += 1
+        finally:
+            there.close()
+    return answered
+
+
+@pytest.mark.slow
+def test_the_clinic(spark: Any, tmp_path: Path) -> None:
+    asked = [case.text for case in ACCEPTED][::8]
+    assert compared(spark, tmp_path, clinic.CATALOG, clinic.dirty(), clinic.PUBLIC, asked) >= len(asked) - 10
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("world", ["dirty", "clean", "empty"])
+def test_all_of_the_clinic(world: str, spark: Any, tmp_path: Path) -> None:
+    private = {"dirty": clinic.dirty, "clean": clinic.clean, "empty": clinic.empty}[world]()
+    asked = [case.text for case in ACCEPTED]
+    assert compared(spark, tmp_path, clinic.CATALOG, private, clinic.PUBLIC, asked, (0, SALT)) >= len(asked) - 25
+
+
+@pytest.mark.slow
+def test_every_kind_of_key_filter_and_function(spark: Any, tmp_path: Path) -> None:
+    frames = test_engine.frames()
+    public = {"sites": frames.pop("sites")}
+    asked = [case.text for case in test_engine.ACCEPTED]
+    assert compared(spark, tmp_path, test_engine.catalog(), frames, public, asked) >= len(asked) - 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limits", "public"), [({"max_groups": 2, "max_rows": 2}, True), ({"max_groups": 1, "max_rows": 1}, False)]
+)
+def test_every_aggregate(limits: dict[str, int], public: bool, spark: Any, tmp_path: Path) -> None:
+    keys = ("k",) if public else ("s",)
+    asked = [f"SELECT {key}, {case.text} FROM t GROUP BY {key}" for case in mixed.ANSWERED for key in keys]
+    catalog = mixed.catalog(public=public, **limits, **SPENDING)
+    assert compared(spark, tmp_path, catalog, {"t": mixed.table()}, {}, asked) == len(asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limits", [{"max_groups": 2, "max_rows": 2}, {"max_groups": 5000, "max_rows": 5000}])
+def test_hostile_values(limits: dict[str, int], spark: Any, tmp_path: Path) -> None:
+    """NULL, NaN, zeros of both signs, infinities, 1e308 and 5e-324, 64-bit extremes, 38 digits, texts of several scripts,
+    dates at both ends."""
+    catalog = dataset(hostile.tables(**limits), **hostile.OPTIONS)
+    asked = hostile.questions()
+    assert compared(spark, tmp_path, catalog, {"v": hostile.table()}, {"m": hostile.WORDS}, asked) == len(asked)

@@ -1,0 +1,204 @@
+"""The HTTP door of a really started server."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+
+from dpsql.server.accounts import Accounts
+from dpsql.server.http import Http
+from tests.server.started import SENTINEL, Started, started, write_data
+
+COUNT = """SELECT specialty, COUNT(*) AS n, AVG(cost) AS mean FROM visits WHERE duration > -3
+    GROUP BY specialty ORDER BY specialty"""
+ENDPOINTS = [
+    *(("POST", f"/v1/{name}") for name in ("query", "explain", "cost", "sessions")),
+    *(("GET", f"/v1/{name}") for name in ("budget", "tables", "metadata", "me", "releases", "ledger", "accounts")),
+    ("GET", "/metrics"),
+    *(("POST", f"/v1/sessions/ID/{name}") for name in ("query", "many", "explain", "cost", "stop", "transaction")),
+    *(("GET", f"/v1/sessions/ID/{name}") for name in ("budget", "tables", "metadata")),
+    ("DELETE", "/v1/sessions/ID"),
+]
+
+
+@pytest.mark.slow
+def test_a_query_and_its_free_repeat(server: Started) -> None:
+    first, again = server.query(COUNT), server.query(COUNT + " DESC")
+    assert first.status == again.status == 200
+    tree = first.tree
+    assert tree["columns"] == [["specialty", "VARCHAR"], ["n", "BIGINT"], ["mean", "DOUBLE"]]
+    assert [row[0] for row in tree["rows"]] == ["cardiology", "oncology", "surgery"]
+    assert all(1200 < row[1] < 1500 for row in tree["rows"])
+    assert tree["privacy"]["cost"]["epsilon"] == 1 and not tree["privacy"]["repeated"]
+    assert set(tree["privacy"]["intervals"]) == {"n", "mean"} and len(tree["privacy"]["intervals_of_rows"]) == 3
+    assert again.tree["privacy"]["repeated"] and again.tree["rows"] == tree["rows"][::-1]
+
+
+def test_parameters_and_what_is_free(server: Started) -> None:
+    sql = "SELECT COUNT(*) AS n FROM visits WHERE cost > ? AND visited_on < ?"
+    asked = {"sql": sql, "parameters": [100, {"date": "2020-06-01"}]}
+    assert server.request("POST", "/v1/cost", asked).tree["would_charge"]["epsilon"] == 1
+    assert server.request("POST", "/v1/query", asked).status == 200
+    assert server.request("POST", "/v1/cost", asked).tree["would_charge"]["epsilon"] == 0
+    assert "Neighbouring data" in server.request("POST", "/v1/explain", asked).tree["text"]
+    assert server.request("GET", "/v1/budget").tree["budget"]["spent"]["epsilon"] >= 1
+    tables = server.request("GET", "/v1/tables").tree["tables"]
+    assert [(t["name"], t["kind"]) for t in tables] == [("visits", "private"), ("specialties", "public")]
+
+
+def test_csv_and_arrow(server: Started) -> None:
+    sql = {"sql": COUNT}
+    text = server.request("POST", "/v1/query", sql, accept="text/csv")
+    assert text.body.decode().splitlines()[0] == "specialty,n,mean" and len(text.body.splitlines()) == 4
+    arrow = server.request("POST", "/v1/query", sql, accept="application/vnd.apache.arrow.stream")
+    table = pyarrow.ipc.open_stream(io.BytesIO(arrow.body)).read_all()
+    rows = [",".join(map(str, row.values())) for row in table.to_pylist()]
+    assert rows == text.body.decode().splitlines()[1:]
+
+
+def test_cells(server: Started) -> None:
+    sql = "SELECT DATE '2026-01-01' AS d, CAST(1.50 AS DECIMAL(9,2)) AS m, CAST('NaN' AS DOUBLE) AS r"
+    plain, tagged = server.query(sql).tree["rows"], server.query(sql, cells="tagged").tree["rows"]
+    assert plain == [["2026-01-01", "1.50", None]]
+    assert tagged == [[{"date": "2026-01-01"}, {"decimal": "1.50"}, {"real": "nan"}]]
+
+
+def test_errors_have_code_and_place(server: Started) -> None:
+    reply = server.query("SELECT AVG(cots) FROM visits")
+    assert (reply.status, reply.code) == (400, "DPSQL-102")
+    assert "^^^^" in reply.tree["error"]["message"] and reply.tree["error"]["at"] == [11, 15]
+    assert server.query("SELECT referrer FROM visits").status == 400
+    assert server.query("SET epsilon = 2").code == "DPSQL-704"
+
+
+def test_a_session_keeps_what_is_its_own(server: Started) -> None:
+    session = server.request("POST", "/v1/sessions").tree["session"]
+    path = f"/v1/sessions/{session}/query"
+    assert server.query("SET epsilon = 0.5", path=path).status == 200
+    assert server.query("CREATE TABLE mine (a INTEGER)", path=path).status == 200
+    many = {"sql": "INSERT INTO mine VALUES (?)", "many": [[1], [2]]}
+    assert server.request("POST", f"/v1/sessions/{session}/many", many).tree["changed"] == 2
+    assert server.query("SELECT SUM(a) AS s FROM mine", path=path).tree["rows"] == [[3]]
+    cost = server.request("POST", f"/v1/sessions/{session}/cost", {"sql": "SELECT COUNT(*) FROM visits"}).tree
+    assert cost["cost"]["epsilon"] == 0.5
+    assert server.query("SELECT * FROM mine").code == "DPSQL-101"
+    assert server.query("SELECT * FROM mine", path=path, who="ben").code == "DPSQL-704"
+    assert server.request("DELETE", f"/v1/sessions/{session}").status == 200
+    assert server.query("SELECT 1", path=path).code == "DPSQL-704"
+
+
+def expired(server: Started) -> str:
+    path = server.metadata.with_name(server.metadata.name + ".ledger.users")
+    return Accounts(path, lambda: 1000.0).new_token("ana", 60)[0]
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+def test_every_endpoint_is_refused_without_a_valid_token(server: Started, method: str, path: str) -> None:
+    session = server.request("POST", "/v1/sessions").tree["session"]
+    there, body = path.replace("ID", session), {"sql": "SELECT 1 AS a", "many": []}
+    stale = expired(server)
+    for headers in ({}, {"authorization": "Basic YTpi"}, {"authorization": "Bearer"}):
+        assert server.request(method, there, body, who=None, **headers).code == "DPSQL-700"
+    for wrong in (stale, "x" * 43, server.tokens["ana"][:-1]):
+        reply = server.request(method, there, body, who=wrong)
+        assert (reply.status, reply.code) in ((401, "DPSQL-700"), (429, "DPSQL-706"))
+    others = server.request(method, there, body, who="ben")
+    if "ID" in path:
+        assert (others.status, others.code) == (404, "DPSQL-704")
+    elif path in ("/metrics", "/v1/ledger", "/v1/accounts"):
+        assert (others.status, others.code) == (403, "DPSQL-701")
+        assert server.request(method, there, who="olga").status == 200
+    else:
+        assert others.status in (200, 201, 400)
+    server.request("DELETE", f"/v1/sessions/{session}")
+
+
+def test_the_side_of_the_data_owner(server: Started) -> None:
+    sql = "SELECT COUNT(*) AS n FROM visits WHERE duration > -9"
+    server.query(sql)
+    server.query(sql, who="ben")
+    mine = server.request("GET", "/v1/releases").tree["releases"]
+    assert {one["analyst"] for one in mine} == {"ana"}
+    everybody = server.request("GET", "/v1/releases", who="olga").tree
+    assert {"ana", "ben"} <= {one["analyst"] for one in everybody["releases"]} and "odds" in everybody["meaning"]
+    ledger = server.request("GET", "/v1/ledger", who="olga").tree
+    assert ledger["ok"] and ledger["wrong"] is None and ":" in ledger["head"]
+    accounts = server.request("GET", "/v1/accounts", who="olga")
+    assert [one["name"] for one in accounts.tree["accounts"]] == ["ana", "ben", "olga"]
+    assert b"digest" not in accounts.body and b"SCRAM" not in accounts.body
+    assert "dpsql_workers" in server.request("GET", "/metrics", who="olga").body.decode()
+
+
+def test_every_route_is_in_this_list(server: Started) -> None:
+    nothing: Any = None
+    routes = {
+        (method, route.path.replace("{session}", "ID"))
+        for route in Http(nothing)._routes()
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert routes - {("GET", "/health")} == set(ENDPOINTS)
+
+
+def test_health_says_nothing_else(server: Started) -> None:
+    reply = server.request("GET", "/health", who=None)
+    assert reply.tree == {"status": "ok"}
+    assert "default-src 'none'" in reply.headers["content-security-policy"] and "server" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"[", b"[]", b"5", b"null", b"{}", b'{"sql": 5}', b'{"sql": null}', b"\xff\xfe", b"[" * 100_000),
+        *(
+            b'{"sql": "SELECT 1", "parameters": 5}',
+            b'{"sql": "SELECT ?", "parameters": [{"x": 1}]}',
+            b'{"sql": "\\ud800"}',
+        ),
+        *(b'{"sql": "SELECT 1 AS a", "query_id": 5}', b'{"sql": "SELECT 1", "stop": 1}', b"{" * 9_000_000),
+        *(
+            b'{"sql": "SELECT ?", "parameters": [[[[[1]]]]]}',
+            b'{"sql": "SELECT $a", "parameters": {"a": {"bytes": "AA=="}}}',
+        ),
+    ],
+    ids=lambda body: repr(body[:40]),
+)
+def test_malformed_bodies(server: Started, body: bytes) -> None:
+    reply = server.request("POST", "/v1/query", body)
+    assert reply.status in (200, 400), reply.body
+    if reply.status == 400:
+        assert reply.code != "DPSQL-001"
+    assert server.query("SELECT 1 AS a").tree["rows"] == [[1]]
+
+
+@pytest.mark.slow
+def test_another_analysts_cap(tmp_path: Path) -> None:
+    data = write_data(tmp_path, analysts="analysts: {ana: {epsilon: 2}, ben: {}}")
+    with started(data) as server:
+        sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1.5) COUNT(*) AS n FROM visits"
+        assert server.query(sql).status == 200
+        over = server.query(sql.replace("COUNT(*)", "SUM(cost)"))
+        assert (over.status, over.code) == (403, "DPSQL-400")
+        assert server.query(sql.replace("COUNT(*)", "SUM(cost)"), who="ben").status == 200
+        assert server.query(sql, who="olga").code == "DPSQL-403"
+        assert list(server.request("GET", "/v1/budget").tree["budget"]["per_analyst"]) == ["ana"]
+
+
+def test_logs_have_no_secret_and_no_cell(server: Started) -> None:
+    server.query("SELECT referrer, COUNT(*) AS n FROM visits GROUP BY referrer")
+    server.query("SELECT COUNT(*) AS n FROM visits WHERE CAST(referrer AS INTEGER) > 1")
+    files = [p for p in server.metadata.parent.iterdir() if p.suffix in (".log", ".jsonl", ".users")]
+    kept = "".join(path.read_text() for path in files)
+    assert SENTINEL not in kept and not any(token in kept for token in server.tokens.values())
+    command = Path(f"/proc/{server.process.pid}/cmdline").read_text()
+    assert not any(token in command for token in server.tokens.values())
+    lines = server.audit()
+    assert {"asked", "started", "refused"} <= {line["event"] for line in lines} or lines[0]["event"] == "started"
+    assert any(line.get("account") == "ana" and line.get("outcome") == "ok" for line in lines)
+
+
+def test_the_server_said_nothing_of_bugs(server: Started) -> None:
+    assert "Traceback" not in server.log() and "a bug" not in server.log()

@@ -1,0 +1,126 @@
+"""Disjoint parts of the rows are one measurement (privacy/slices.py): what they cost, what is no part, and that conditions
+that are taken for disjoint are so."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from dpsql.ir.expr import Column, Expr, rewrite
+from dpsql.ir.nodes import Filter, inputs
+from dpsql.plan.slices import slice_of
+from dpsql.plan.stages import ReleasePlan
+from dpsql.privacy.disjoint import condition, disjoint
+from dpsql.privacy.noise_grid import cells
+from dpsql.testing import Replayer
+from tests.worlds import asking, clinic
+
+BY_KEY = "specialty, COUNT(*) AS n FROM visits GROUP BY specialty"
+PARTS = ", ".join(f"COUNT(*) FILTER (WHERE specialty = '{name}') AS {name}" for name in clinic.SPECIALTIES)
+
+
+@pytest.fixture(scope="module")
+def replayer() -> Iterator[Replayer]:
+    with clinic.replayer() as one:
+        yield one
+
+
+def scales(plan: ReleasePlan) -> list[float]:
+    return [float(one.draw.steps * one.draw.grid) for stage in plan.stages for one in stage.noised]
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_parts_have_the_noise_of_groups(replayer: Replayer, mechanism: str) -> None:
+    options = {"max_rows_contributed": 3, "mechanism": mechanism}
+    parts = scales(replayer.plan(asking(f"{PARTS} FROM visits", **options)))
+    groups = scales(replayer.plan(asking(BY_KEY, **options)))
+    assert len(parts) == 3 and parts == pytest.approx(groups * 3, rel=1e-3)
+
+
+def test_a_part_beside_something_else_takes_a_share_with_it(replayer: Replayer) -> None:
+    alone, beside = (replayer.plan(f"SELECT {calls} FROM visits") for calls in (PARTS, f"{PARTS}, SUM(cost)"))
+    assert [2 * scale for scale in scales(alone)] == scales(beside)[:3]
+    assert alone.cost.epsilon == beside.cost.epsilon == 1
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "COUNT(*) FILTER (WHERE score > 2), COUNT(*) FILTER (WHERE score > 3)",
+        "COUNT(*) FILTER (WHERE score <= 3), COUNT(*) FILTER (WHERE score >= 3)",
+        "COUNT(*) FILTER (WHERE specialty = 'surgery'), COUNT(*) FILTER (WHERE referrer = 'Dr A')",
+        "COUNT(*) FILTER (WHERE specialty = 'surgery'), SUM(cost) FILTER (WHERE specialty = 'oncology')",
+        "COUNT(*) FILTER (WHERE specialty <> 'surgery'), COUNT(*) FILTER (WHERE specialty <> 'oncology')",
+        "COUNT(DISTINCT patient_id) FILTER (WHERE score > 2), COUNT(DISTINCT patient_id) FILTER (WHERE score <= 2)",
+    ],
+)
+def test_what_is_no_part(replayer: Replayer, calls: str) -> None:
+    (stage,) = replayer.plan(f"SELECT {calls} FROM visits").stages
+    assert not any(slice_of(one) for one in stage.measurements)
+
+
+def test_every_part_is_rounded(replayer: Replayer) -> None:
+    (stage,) = replayer.plan(f"SELECT {PARTS} FROM visits").stages
+    assert [cells(one, stage) for one in stage.measurements] == [3, 3, 3]
+
+
+def test_explain_says_so(replayer: Replayer) -> None:
+    plan = replayer.plan(f"SELECT {PARTS} FROM visits")
+    assert [note for note in plan.stages[0].notes if note.startswith("disjoint parts are one measurement")]
+
+
+CONDITIONS = [
+    *(f"n {sign} {value}" for sign in ("=", "<", "<=", ">", ">=", "<>") for value in (1, 2, "2.5")),
+    *(
+        "n IN (1, 2)",
+        "n IN (3)",
+        "n BETWEEN 1 AND 2",
+        "n BETWEEN 2 AND 3",
+        "2 < n",
+        "2 >= n",
+        "n IS NULL",
+        "n IS NOT NULL",
+    ),
+    *(
+        "n > 1 AND n < 3",
+        "NOT n > 1",
+        "(n > 1) IS TRUE",
+        "(n > 1) IS FALSE",
+        "n % 2 = 0",
+        "n % 2 = 1",
+        "n = 1 OR n = 2",
+    ),
+]
+ROWS = [None, *range(5)]
+
+
+def test_what_is_taken_for_disjoint_is() -> None:
+    with clinic.replayer() as replayer, duckdb.connect() as connection:
+        predicates: dict[str, Expr] = {}
+        for text in CONDITIONS:
+            plan = replayer.plan(f"SELECT n FROM numbers WHERE {text}")
+            node = plan.final
+            while not isinstance(node, Filter):
+                (node,) = inputs(node)
+            predicates[text] = node.predicate
+        parted = 0
+        for one, other in itertools.combinations(CONDITIONS, 2):
+            rows = ", ".join(f"({'NULL' if n is None else n})" for n in ROWS)
+            both = connection.execute(
+                f"SELECT COUNT(*) FROM (VALUES {rows}) AS t(n) WHERE ({one}) AND ({other})"
+            ).fetchone()
+            assert both is not None
+            numbers: dict[Expr, int] = {}
+            sides = (condition(_same(predicates[k]), numbers) for k in (one, other))
+            if disjoint(*sides):
+                parted += 1
+                assert both == (0,), (one, other)
+        assert parted > 100
+
+
+def _same(predicate: Expr) -> Expr:
+    """Over one column, whichever scan it came from."""
+    return rewrite(predicate, lambda part: Column(1, part.type) if isinstance(part, Column) else None)
