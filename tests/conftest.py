@@ -58,7 +58,7 @@ def golden(pytestconfig: pytest.Config) -> Iterator[Callable[[Case, str], None]]
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
+def postgres_server() -> Iterator[Server]:
     """A PostgreSQL server. Without one the test is skipped, but in CI, where it fails."""
     from tests.engines import postgres as server
 
@@ -66,6 +66,15 @@ def postgres() -> Iterator[Server]:
         pytest.skip(server.MISSING)
     with server.running() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_server: Server) -> Server:
+    """The server, with nothing in its databases."""
+    from tests.engines import postgres as server
+
+    server.fresh(postgres_server)
+    return postgres_server
 
 
 @pytest.fixture(scope="session")

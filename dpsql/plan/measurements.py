@@ -184,12 +184,12 @@ class DistinctCount:
     axis: Axis | None = None
     where: Expr | None = None
     answer: Number
+    because: str = ""
 
     @property
     def largest(self) -> int:
-        return 1 if self.axis is None else max(abs(self.axis.low), abs(self.axis.high))
-
-    because: str = ""
+        """At least 1: noise needs a scale where every value is 0, too."""
+        return 1 if self.axis is None else max(1, abs(self.axis.low), abs(self.axis.high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

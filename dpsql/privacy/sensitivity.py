@@ -124,7 +124,7 @@ def reaches(one: Measurement, form: Form, limit: Limit, norm: Norm) -> tuple[int
         case Histogram():
             return (rows.reach(1),)
         case UnitTotal():
-            return (groups.reach(max(abs(end) for end in one.clamp)),)
+            return (groups.reach(max(1, *(abs(end) for end in one.clamp))),)
         case DistinctCount():
             return (_distinct(one, norm),)
         case RowMoments():

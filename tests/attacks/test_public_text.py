@@ -46,7 +46,10 @@ def test_there_are_enough() -> None:
 
 
 def test_nothing_was_made(connection: dpsql.Connection) -> None:
-    """After all of them: no table, no view, no file."""
+    """By any of them: no table, no view, no file."""
+    for case in ATTACKS:
+        with contextlib.suppress(dpsql.Error):
+            connection.execute(case.text)
     assert [row[0] for row in connection.execute("SHOW TABLES").fetchall() if row[1] == "yours"] == ["nested"]
     assert not [name for name in os.listdir("/tmp") if name in ("x.csv", "x.duckdb", "x")]
 

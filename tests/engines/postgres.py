@@ -98,16 +98,22 @@ def _as_postgres(program: Path, *arguments: str) -> None:
 
 
 def _prepare(server: Server) -> None:
+    server.execute(
+        f"CREATE ROLE {READER} LOGIN; CREATE ROLE {GUARDED} LOGIN PASSWORD '{PASSWORD}'", database="postgres"
+    )
+
+
+def fresh(server: Server) -> None:
+    """Both databases as they are at first: what one module of tests makes, another one does not meet."""
     run = server.execute
-    run(f"CREATE DATABASE {PLAIN}", database="postgres")
     icu = "LOCALE_PROVIDER icu ICU_LOCALE 'und' TEMPLATE template0"
-    run(f"CREATE DATABASE {COLLATED} {icu}", database="postgres")
-    run(f"CREATE ROLE {READER} LOGIN; CREATE ROLE {GUARDED} LOGIN PASSWORD '{PASSWORD}'")
     insensitive = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
-    run(f"CREATE COLLATION public.insensitive {insensitive}", database=COLLATED)
-    for database in (PLAIN, COLLATED):
-        run("REVOKE CREATE, TEMPORARY ON DATABASE " + database + " FROM PUBLIC", database=database)
+    for database, words in ((PLAIN, ""), (COLLATED, icu)):
+        run(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)", database="postgres")
+        run(f"CREATE DATABASE {database} {words}", database="postgres")
+        run(f"REVOKE CREATE, TEMPORARY ON DATABASE {database} FROM PUBLIC", database=database)
         run(
             f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {READER}, {GUARDED}",
             database=database,
         )
+    run(f"CREATE COLLATION public.insensitive {insensitive}", database=COLLATED)
