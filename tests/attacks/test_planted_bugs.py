@@ -409,7 +409,11 @@ def by_lost_keys() -> None:
         (None, 3, False),
     ]
     for x, other, expected in cases:
-        row = duckdb.execute(f"SELECT {same} FROM (SELECT ?::DOUBLE AS x, ?::BIGINT AS other)", [x, other]).fetchone()
+        row = (
+            duckdb.connect()
+            .execute(f"SELECT {same} FROM (SELECT ?::DOUBLE AS x, ?::BIGINT AS other)", [x, other])
+            .fetchone()
+        )
         assert row == (expected,), (x, other)
 
 

@@ -66,7 +66,8 @@ def test_own_tables_hold_them(connection: dpsql.Connection, tmp_path: Path) -> N
         cursor.write(tmp_path / name)
     assert (tmp_path / "u.csv").read_text() == f"u\n{2**64 - 1}\n"
     assert json.loads((tmp_path / "u.json").read_text()) == [{"u": 2**64 - 1}]
-    assert duckdb.sql(f"FROM '{tmp_path}/u.parquet'").fetchall() == [(Decimal(2**64 - 1),)]
+    with duckdb.connect() as judge:
+        assert judge.execute(f"FROM '{tmp_path}/u.parquet'").fetchall() == [(Decimal(2**64 - 1),)]
 
 
 def test_what_does_not_fit_is_refused(connection: dpsql.Connection, tmp_path: Path) -> None:
