@@ -12,7 +12,7 @@ help:
 	@echo "make demo    install, generate sample data, answer three queries"
 	@echo "make quick   the tests that are not marked slow: under a minute on two cores"
 	@echo "make test    install with the test packages and run the tests"
-	@echo "make engines  install PostgreSQL and Java, which some tests start (Debian, as root); without them those are skipped"
+	@echo "make engines  install PostgreSQL, Java and Chromium, which some tests start (Debian, as root); without them those are skipped"
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts, size caps"
 	@echo "make hooks   run the checks before every commit and push (pre-commit)"
 	@echo "make deep    the tests with many more random cases (hours)"
@@ -38,7 +38,8 @@ test: $(VENV)/.test
 # What the tests start and is not there yet, as Debian calls it.
 INITDB = $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb) $(shell command -v initdb))
 JAVA = $(shell command -v java)
-SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jre-headless))
+CHROMIUM = $(shell command -v chromium)
+SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jre-headless) $(if $(CHROMIUM),,chromium))
 
 engines:
 	@if [ -n "$(SERVERS)" ]; then \
@@ -95,7 +96,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,spark]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,spark,browser]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test

@@ -123,11 +123,14 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     from tests.engines import postgres as server
     from tests.engines import spark as engine
+    from tests.server import browser
 
     if server.binaries() is None:
         terminalreporter.write_line(f"the tests on PostgreSQL were skipped; {server.MISSING}")
     if not engine.available():
         terminalreporter.write_line(f"the tests on Spark were skipped; {engine.MISSING}")
+    if not browser.available():
+        terminalreporter.write_line(f"the tests of the web page were skipped; {browser.MISSING}")
     limit = config.getoption("--slow-after")
     slow = [(name, seconds) for name, seconds in _SECONDS.most_common() if seconds > limit]
     if slow:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpsql.dbapi.exchange import Tree, error_tree, malformed, of_tree, read_json
 from dpsql.errors import Error, InternalError
+from dpsql.server import page
 from dpsql.server.accounts import Account
 from dpsql.server.service import QueryService, not_let_in
 from dpsql.server.sessions import Session
@@ -54,6 +55,7 @@ class Http:
         within = [self._route(f"/v1/sessions/{{session}}/{name}", Http._post, "POST") for name in POSTED_WITHIN]
         within += [self._route(f"/v1/sessions/{{session}}/{name}", Http._get, "GET") for name in LOOKED_AT]
         return [
+            *page.routes(),
             Route("/health", _health, methods=["GET"]),
             self._route("/metrics", Http._metrics, "GET"),
             self._route("/v1/me", Http._me, "GET"),

@@ -1,0 +1,86 @@
+// Who is signed in, and which view is shown. Addresses: #/ask, #/releases, #/releases/NAME, #/owner.
+
+import { ask, dropToken, keepToken, signedIn } from "./api.js";
+import { showBudget } from "./budget.js";
+import { byId, h, problem, say } from "./dom.js";
+import { startEditor } from "./editor.js";
+
+const VIEWS = ["signin", "ask", "releases", "release", "owner"];
+export const state = { me: null, tables: null };
+
+function show(view) {
+  for (const id of VIEWS) byId(id).hidden = id !== view;
+  for (const link of byId("views").children) {
+    const here = link.hash === `#/${view}` || (view === "release" && link.hash === "#/releases");
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const title = byId(`${view}-title`).textContent;
+  document.title = `${title} · dpsql`;
+}
+
+async function route() {
+  if (!location.hash.startsWith("#/") && location.hash !== "") return; // the link that skips to the content
+  if (state.me === null) return show("signin"), byId("token").focus();
+  show("ask");
+}
+
+async function refreshBudget() {
+  showBudget((await ask("GET", "/v1/budget")).budget, state.me.name);
+}
+
+async function begin() {
+  const me = await ask("GET", "/v1/me");
+  state.tables = await ask("GET", "/v1/tables");
+  state.me = me;
+  await refreshBudget();
+  byId("who").textContent = me.name;
+  byId("dataset").textContent = state.tables.dataset;
+  showTables(state.tables);
+  for (const id of ["views", "account"]) byId(id).hidden = false;
+}
+
+function showTables({ tables, unit }) {
+  const listed = tables.map((one) => h("details", { open: tables.length < 4 },
+    h("summary", {}, h("code", {}, one.name), " ", h("span", { class: "note" }, one.kind)),
+    one.description && h("p", { class: "note" }, one.description),
+    h("ul", { class: "names" }, one.columns.map(([name, type]) => h("li", {}, h("code", {}, name), " ", h("span", { class: "note" }, type))))));
+  byId("tables").replaceChildren(h("p", { class: "note" }, `One ${unit} is what is protected.`), ...listed);
+}
+
+function signOut(said) {
+  dropToken();
+  state.me = state.tables = null;
+  for (const id of ["views", "account"]) byId(id).hidden = true;
+  for (const id of ["dataset", "who"]) byId(id).textContent = "";
+  for (const id of ["answer", "budget", "tables", "releases-list", "release-shown", "owner-shown"]) byId(id).replaceChildren();
+  byId("sql").value = "";
+  byId("sql").dispatchEvent(new Event("input"));
+  byId("signin-error").replaceChildren(said ? problem(said) : "");
+  route();
+}
+
+byId("signin-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  byId("signin-error").replaceChildren();
+  keepToken(byId("token").value.trim());
+  try {
+    await begin();
+    byId("token").value = "";
+    say(`Signed in as ${state.me.name}`);
+    await route();
+    byId("sql").focus();
+  } catch (error) {
+    signOut(error);
+    byId("token").select();
+  }
+});
+
+byId("signout").addEventListener("click", () => signOut());
+addEventListener("notletin", ({ detail }) => state.me !== null && signOut(detail));
+addEventListener("hashchange", route);
+addEventListener("released", refreshBudget);
+
+startEditor();
+if (signedIn()) await begin().catch(signOut);
+await route();

@@ -1,0 +1,60 @@
+"""Chromium without a window: Debian's package, driven by playwright; nothing is downloaded."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tests.server.started import Started
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+MISSING = "there is no Chromium with playwright: apt-get install chromium; pip install playwright"
+SECONDS = 60  # until something must be there; the machine may be busy
+
+
+def chromium() -> str | None:
+    return os.environ.get("CHROMIUM") or shutil.which("chromium")
+
+
+def available() -> bool:
+    return importlib.util.find_spec("playwright") is not None and chromium() is not None
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium())
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, server: Started, view: str = "", **context: Any) -> Iterator[Page]:
+    """The page in a context of its own. Afterwards the browser must have complained about nothing: a breach of the
+    content security policy is an error of the console, too. What the server refused is logged there, too, and fine."""
+    made = browser.new_context(**context)
+    page = made.new_page()
+    page.set_default_timeout(SECONDS * 1000)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{server.port}/{view}")
+    try:
+        yield page
+        assert [text for text in said if not text.startswith("Failed to load resource: the server responded")] == []
+    finally:
+        made.close()
+
+
+def sign_in(page: Page, server: Started, who: str = "ana") -> None:
+    page.get_by_label("Your token").fill(server.tokens[who])
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#account").wait_for()
