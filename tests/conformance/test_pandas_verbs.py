@@ -11,7 +11,6 @@ from dpsql.frames.column import PrivateColumn
 from dpsql.frames.groups import PrivateGroups
 from dpsql.frames.pandas_names import WHY, WITHOUT_DT, WITHOUT_STR
 
-
 # Older ones have verbs that are gone, and miss others.
 of_its_pandas = pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="the table is of pandas 3")
 
