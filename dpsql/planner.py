@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpsql.accounting.loss import ZERO
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
 from dpsql.errors import Error
 from dpsql.functions.function import unchecked
 from dpsql.functions.sets import Answer, counted, no_answer
-from dpsql.ir.expr import Call, Column, Expr, rewrite
+from dpsql.ir.expr import Call, Column, Expr, Literal, rewrite
 from dpsql.ir.ids import Ids
-from dpsql.ir.nodes import Node, PublicText, constant_rows
+from dpsql.ir.nodes import Limit, Node, OneRow, Project, PublicText, constant_rows, inputs, with_inputs
 from dpsql.ir.scoping import where
 from dpsql.plan.cut import cut
 from dpsql.plan.dialects.engines import dialect_of
@@ -65,7 +66,8 @@ def plan(statement: Statement, given: PlannerInput, settings: QuerySettings) -> 
     )
     try:
         with counted(given.key_values):
-            return _planned(tree, given, settings, ids, _limit(statement, tree, given, settings))
+            made = _planned(tree, given, settings, ids, _limit(statement, tree, given, settings))
+            return _types_alone(made) if statement.passed is not None and statement.passed.describes else made
     except Error as error:
         if error.at is None:
             error.at = where(tree)
@@ -112,6 +114,19 @@ def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids,
         split=split,
     )
     return made if settings.intervals is None or not stages else _wider(made, settings.intervals, ids)
+
+
+def _types_alone(plan: ReleasePlan) -> ReleasePlan:
+    """Of DESCRIBE: no part has rows, so nothing is released and nothing is charged."""
+    final = plan.final if plan.narrow is None else plan.narrow.final
+    without = tuple(Limit(_nulls(part), 0, 0) for part in inputs(final))
+    return dataclasses.replace(
+        plan, stages=(), final=with_inputs(final, without), cost=ZERO, split=(), ends=frozenset(), narrow=None
+    )
+
+
+def _nulls(part: Node) -> Node:
+    return Project(OneRow(), part.fields, tuple(Literal(None, f.type) for f in part.fields))
 
 
 def _with_notes(stage: NoisyStage, catalog: Catalog, settings: QuerySettings) -> NoisyStage:

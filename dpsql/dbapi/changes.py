@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dpsql.catalog.model import Catalog, fold
 from dpsql.dbapi.system_names import check_system_names
-from dpsql.engine.apart.tree import table_function_names
+from dpsql.engine.apart.tree import is_several, table_function_names
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.execution.passing import DENIED, OF_SEQUENCES, TABLE_FUNCTIONS
 from dpsql.execution.planning import Parameters
@@ -18,9 +18,12 @@ from dpsql.sql.parameters import plain_values
 
 
 def change_here(session: Session, sql: str) -> Change | None:
-    """The statement, if it is one on the analyst's tables that reads nothing private."""
+    """The statement, if it is one on the analyst's tables that reads nothing private. The rows of a PIVOT without IN are a
+    query's: DuckDB makes several statements of it, and here each is one."""
     change = change_of(sql)
-    if change is None or (change.kind in ("insert", "create_table_as") and _is_planned(session.catalog, change)):
+    if change is None:
+        return None
+    if change.kind in ("insert", "create_table_as") and (_is_planned(session.catalog, change) or is_several(sql)):
         return None
     return change
 

@@ -126,6 +126,13 @@ class UserConnection(Sealed):
     def _kind(self, sql: str) -> str:
         statements = self._cursor.extract_statements(sql)
         kinds = [statement.type.name for statement in statements]
+        if kinds == ["MULTI"]:
+            raise SqlError(
+                "a PIVOT without IN cannot stand in this statement",
+                code=USER_CODE,
+                why="DuckDB makes several statements of it.",
+                fix="Name the values: PIVOT … ON k IN ('a', 'b') …, or make a table of it first.",
+            )
         if len(kinds) != 1 or kinds[0] not in _KINDS:
             raise InternalError("what was taken for a change of a table is something else")
         return str(kinds[0])

@@ -29,7 +29,7 @@ from dpsql.sql.passing import (
     values_of,
     without_options,
 )
-from dpsql.sql.pieces import pieces, without_pivots
+from dpsql.sql.pieces import DESCRIBING, pieces, without_pivots
 from dpsql.sql.statement import Part, Passed, Statement
 
 # Functions in FROM that make rows of their arguments alone. All others read files, settings, or run what a text says.
@@ -113,7 +113,7 @@ def _cut(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
         return None
     parts = tuple(_part(name, text, values) for name, text in cut.parts.items())
     passed = passed_of(dataclasses.replace(asked, query=cut.text, pieces=mixed.kept()), reads, values)
-    return dataclasses.replace(passed, parts=parts)
+    return dataclasses.replace(passed, parts=parts, describes=asked.pieces[0].word in DESCRIBING)
 
 
 def _lifted(session: Session, asked: PassedQuery, values: Values) -> Passed | None:

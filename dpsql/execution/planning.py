@@ -111,7 +111,7 @@ def _planned(
     needed = [column for column in columns if _is_refused(planned, {c: b for c, b in bounds.items() if c != column})]
     bounds = {column: bounds[column] for column in needed}
     left = [column for column in needed if column not in known and column not in chosen]
-    if session.exact or settings.epsilon is None or not (left or chosen):
+    if session.exact or settings.epsilon is None or not plan.stages or not (left or chosen):
         return plan if session.exact else planned(bounds, settings.epsilon)
     share = settings.epsilon * SHARE
     before = tuple(Before(plan=ladder_of(session, column, share / len(left)), column=column) for column in left)

@@ -25,6 +25,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+DESCRIBING = ("DESCRIBE", "DESC")
 _QUERY = frozenset("SELECT WITH FROM VALUES PIVOT PIVOT_WIDER UNPIVOT PIVOT_LONGER SUMMARIZE TABLE".split())
 
 
@@ -87,7 +88,7 @@ def begins_query(read: list[Piece], at: int) -> bool:
 
 def _describes(read: list[Piece], at: int) -> bool:
     """DESCRIBE of a query; of a table it is a statement of dpsql's own."""
-    return read[at].word in ("DESCRIBE", "DESC") and at + 1 < len(read) and begins_query(read, at + 1)
+    return read[at].word in DESCRIBING and at + 1 < len(read) and begins_query(read, at + 1)
 
 
 def query_at(read: list[Piece]) -> int | None:

@@ -101,7 +101,7 @@ class Passed:
     """A query that is passed on to DuckDB as the text it is, over the rows of its parts and public tables.
 
     tables: of the catalog, users: of the user, views: of the catalog with their texts. parameters: by name where they are
-    named, else in their order."""
+    named, else in their order. describes: it asks for names and types alone, so that its parts release nothing."""
 
     text: str
     parts: tuple[Part, ...] = ()
@@ -109,6 +109,7 @@ class Passed:
     users: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str | None, ParameterValue], ...] = ()
+    describes: bool = False
     at: Span | None = field(default=None, compare=False)
 
 

@@ -70,6 +70,45 @@ def test_what_is_mixed_costs_what_its_parts_do(case: Case, public: dpsql.Connect
     assert "ε = 1" in str(public.explain(case.text))
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT ward, COUNT(*) AS n, AVG(age) FROM visits GROUP BY ward", "FROM (SELECT SUM(age) AS s FROM visits)"],
+)
+@pytest.mark.parametrize("around", ["DESCRIBE {}", "DESCRIBE ({})", "DESCRIBE WITH w AS (SELECT 1) {}", "DESC {}"])
+def test_describing_is_free(
+    query: str, around: str, public: dpsql.Connection, oracle: duckdb.DuckDBPyConnection
+) -> None:
+    """Names and types are no release, whatever the query would cost."""
+    text = around.format(query)
+    assert public.cost(text).epsilon == 0 and "free" in str(public.explain(text))
+    cursor = public.execute(text)
+    rows = [(name, "BIGINT" if type_ == "HUGEINT" else type_) for name, type_, *_ in oracle.execute(text).fetchall()]
+    assert [row[:2] for row in cursor.fetchall()] == rows and cursor.privacy is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT COUNT(*) FROM visits, r) SELECT [n] FROM r",
+        "WITH r AS (SELECT 5 AS n), x AS (WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT COUNT(*) FROM visits, r)"
+        " SELECT * FROM r) SELECT [n] FROM x",
+        "WITH RECURSIVE towns AS (SELECT 1 AS id UNION ALL SELECT (SELECT COUNT(*) FROM visits, towns) FROM towns)"
+        " SELECT [id] FROM towns",
+        "SELECT age FROM visits UNION ALL SELECT unnest([1, 2])",
+        "SELECT unnest([1, 2]) UNION ALL FROM visits SELECT age",
+        "SUMMARIZE SELECT * FROM visits",
+        "SUMMARIZE visits",
+        "DESCRIBE SELECT age FROM visits",
+        "DESCRIBE SELECT unnest([age]) FROM visits",
+        "SELECT COUNT(*) FROM visits UNION ALL SELECT unnest([note]) FROM visits",
+    ],
+)
+def test_what_is_not_cut_out(text: str, public: dpsql.Connection) -> None:
+    """A name of a recursive CTE means rows that are not there yet; rows of persons are nobody's."""
+    with pytest.raises(dpsql.Error, match=r"DPSQL-1\d\d"):
+        public.execute(text)
+
+
 def test_lists_are_opened_with_their_intervals(public: dpsql.Connection) -> None:
     """The ends of a histogram's bins are columns beside it, and opened as it is."""
     rows = public.execute(

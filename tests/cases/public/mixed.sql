@@ -80,6 +80,25 @@ SELECT random() < 2 AS r, COUNT(*) AS n, current_date > DATE '2020-01-01' AS c F
 SELECT day + INTERVAL 1 DAY AS d, [COUNT(*)] AS l FROM visits WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-03' GROUP BY day ORDER BY d
 SELECT ward, printf('%.1f', AVG(age)) AS a FROM visits GROUP BY ward ORDER BY ward
 SELECT ward, [COUNT(*)] AS l FROM visits GROUP BY ward ORDER BY l LIMIT 1
+SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward UNION ALL BY NAME SELECT 5 AS m, 'none' AS ward ORDER BY ALL
+SELECT COUNT(*) AS n, ward FROM visits GROUP BY ward UNION BY NAME SELECT 'all' AS ward, COUNT(*) AS n FROM visits ORDER BY ALL
+SELECT COUNT(*) AS n FROM visits UNION ALL SELECT unnest([1, 2]) ORDER BY n DESC LIMIT 2
+SELECT unnest([1, 2, 400]) AS x INTERSECT SELECT COUNT(*) FROM visits
+SELECT unnest([1, 400]) AS x EXCEPT SELECT COUNT(*) FROM visits WHERE age >= 0
+SELECT unnest([1, 2]) AS x UNION ALL SELECT COUNT(*) FROM visits EXCEPT SELECT 1 ORDER BY ALL
+FROM visits SELECT COUNT(*) AS n UNION ALL SELECT unnest([1, 2]) ORDER BY 1
+WITH v AS (SELECT * FROM visits WHERE age > 10) SELECT COUNT(*) AS n FROM v UNION ALL SELECT unnest([1, 2]) ORDER BY n
+WITH v AS (SELECT ward FROM visits), w AS (SELECT ward FROM v) SELECT ward, COUNT(*) AS n FROM w GROUP BY ward UNION ALL SELECT 'sum', sum(i) FROM range(3) r(i) ORDER BY ALL
+WITH RECURSIVE r AS (SELECT COUNT(*) AS n, 1 AS i FROM visits UNION ALL SELECT n // 2, i + 1 FROM r WHERE i < 4) SELECT n, i FROM r ORDER BY i
+SELECT (SELECT COUNT(*) FROM visits UNION ALL SELECT unnest([]::BIGINT[])) AS n
+SELECT [n] AS l FROM (SELECT COUNT(*) AS n FROM visits UNION ALL SELECT unnest([1, 2])) ORDER BY l
+SELECT x FROM (VALUES (1), (2)) t(x) UNION ALL SELECT COUNT(*) FROM visits UNION ALL VALUES (7) ORDER BY x
+SELECT bin((SELECT COUNT(*) FROM visits)) AS b
+WITH a AS ((SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)) SELECT [n] AS l FROM a ORDER BY l
+SUMMARIZE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
+SUMMARIZE WITH v AS (SELECT ward FROM visits) SELECT ward, COUNT(*) AS n FROM v GROUP BY ward
+SELECT column_name FROM (SUMMARIZE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) ORDER BY 1
+FROM (DESCRIBE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)
 -- # each line: released
 SELECT h, map_keys(h)[1] AS k FROM (SELECT HISTOGRAM(age, 5) AS h FROM visits)
 SELECT e.key, e.value FROM (SELECT unnest(map_entries(h)) AS e FROM (SELECT HISTOGRAM(age, 5) AS h FROM visits))

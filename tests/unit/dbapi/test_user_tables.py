@@ -60,6 +60,20 @@ def test_rows_are_changed(connection: dpsql.Connection) -> None:
     assert connection.budget.spent.epsilon == 0
 
 
+def test_tables_of_a_pivot_without_in(connection: dpsql.Connection) -> None:
+    """DuckDB makes several statements of it; where that cannot be one of dpsql's, it says so."""
+    connection.execute("CREATE TABLE m AS PIVOT p ON x USING count(*)")
+    assert rows(connection, "SELECT * FROM m") == [(1, 1, 1)]
+    assert connection.execute("INSERT INTO m SELECT * FROM (PIVOT p ON x USING count(*))").rowcount == 1
+    connection.execute(
+        "CREATE OR REPLACE TABLE m AS PIVOT (SELECT k, COUNT(*) AS n FROM t GROUP BY k) ON k USING sum(n)"
+    )
+    assert [d[0] for d in connection.execute("FROM m").description or ()] == ["a", "b"]
+    with pytest.raises(dpsql.SqlError, match="DPSQL-108") as caught:
+        connection.execute("UPDATE m SET a = (SELECT max(a) FROM (PIVOT p ON x USING count(*)))")
+    assert "PIVOT without IN" in str(caught.value)
+
+
 def test_what_is_made_beside_tables(connection: dpsql.Connection) -> None:
     for sql in (
         "CREATE SEQUENCE s START 5",

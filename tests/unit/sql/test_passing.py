@@ -68,6 +68,36 @@ def test_the_largest_private_queries_are_cut_out_with_the_ctes_that_they_name() 
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "left", "parts"),
+    [
+        ("SELECT COUNT(*) FROM v UNION SELECT [1]", "FROM P1 UNION SELECT [1]", ["SELECT COUNT(*) FROM v"]),
+        (
+            "SELECT 1 UNION ALL BY NAME FROM v SELECT COUNT(*) ORDER BY 1",
+            "SELECT 1 UNION ALL BY NAME FROM P1 ORDER BY 1",
+            ["FROM v SELECT COUNT(*)"],
+        ),
+        (
+            "WITH a AS (FROM v) SELECT [1] UNION SELECT COUNT(*) FROM a",
+            "WITH a AS (SELECT NULL) SELECT [1] UNION FROM P1",
+            ["WITH a AS (FROM v) SELECT COUNT(*) FROM a"],
+        ),
+        (
+            "SELECT f((SELECT COUNT(*) FROM v UNION SELECT [2] LIMIT 1))",
+            "SELECT f((FROM P1))",
+            ["SELECT COUNT(*) FROM v UNION SELECT [2] LIMIT 1"],
+        ),
+        ("SUMMARIZE SELECT COUNT(*) FROM v", "SUMMARIZE FROM P1", ["SELECT COUNT(*) FROM v"]),
+        ("SUMMARIZE (SELECT COUNT(*) FROM v)", "SUMMARIZE (FROM P1)", ["SELECT COUNT(*) FROM v"]),
+        ("SELECT 1 IS DISTINCT FROM x FROM v", None, []),
+        ("SELECT x FROM v UNION SELECT [1]", None, []),
+        ("WITH RECURSIVE r AS (SELECT 1 UNION SELECT COUNT(*) FROM v, r) FROM r", None, []),
+    ],
+)  # fmt: skip
+def test_operands_and_what_is_summarized_need_no_parentheses(text: str, left: str | None, parts: list[str]) -> None:
+    assert _split(text) == (None if left is None else (left.replace("P1", '"dpsql_part_1"'), parts))
+
+
 def _lifted(text: str) -> tuple[str, str] | None:
     names = frozenset({"count", "sum"})
     lifted = Lifting(text, pieces(text), names, names | {"list"}, lambda items: items, "part").lifted()
