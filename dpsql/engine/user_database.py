@@ -128,7 +128,7 @@ class UserConnection(Sealed):
         kinds = [statement.type.name for statement in statements]
         if kinds == ["MULTI"]:
             raise SqlError(
-                "a PIVOT without IN cannot stand in this statement",
+                "this statement cannot have a PIVOT without IN",
                 code=USER_CODE,
                 why="DuckDB makes several statements of it.",
                 fix="Name the values: PIVOT … ON k IN ('a', 'b') …, or make a table of it first.",
