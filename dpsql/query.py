@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from dpsql.accounting.account import Charge
 from dpsql.accounting.loss import ZERO, Cost
+from dpsql.accounting.releases import Release
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.errors import BudgetError, Error
 from dpsql.execution.charged import Rows, released_once
@@ -114,6 +115,22 @@ def _run_charged(session: Session, plan: ReleasePlan, plan_sql: PlanSql, charge:
     answer = _finish_settled(session, plan, plan_sql, done.rows)
     session.unfinished.pop(charge.plan, None)
     return answer
+
+
+def answer_on_record(session: Session, statement: Statement, released: Release, rows: bytes) -> Answer | None:
+    """The answer that rows on record give, if the statement's plan is the one that released them; None where it is not.
+
+    Lemma: it costs nothing. Proof: no step of it charges or opens a source; it finishes rows that are released, with SQL
+    over them in scratch.
+    """
+    plan = plan_now(session, statement)
+    if plan.before or plan.exact or not needs_charge(plan):
+        return None
+    plan_sql = check(session, plan)
+    charge = charge_of(session, plan, plan_sql, None)
+    if (charge.plan, charge.metadata) != (released.plan, released.metadata):
+        return None
+    return _finish_settled(session, plan, plan_sql, decode(rows), repeated=True)
 
 
 def would_charge(session: Session, statement: Statement) -> Cost:

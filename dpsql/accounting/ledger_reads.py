@@ -12,7 +12,7 @@ from dpsql.accounting.ledger_book import now_after
 from dpsql.accounting.ledger_chain import NO_ENTRIES, Entry, Head
 from dpsql.accounting.ledger_open import ledger_exists
 from dpsql.accounting.ledger_reckoning import Reckoning
-from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried, stored
+from dpsql.accounting.ledger_repeats import Before, Question, answering, repeated, retried, rows_of, stored
 from dpsql.accounting.ledger_rows import Reading
 from dpsql.accounting.ledger_store import Store
 from dpsql.accounting.ledger_verify import BadRow
@@ -61,6 +61,15 @@ class LedgerReads:
         with self._store.read() as reading:
             released = stored(reading, self._epoch, Question(analyst, plan, metadata, query_id))
         return None if released is None else released[1]
+
+    def stranger(self, analyst: str | None) -> BudgetError | None:
+        """Why this analyst may not ask at all; None where they may."""
+        return self._reckoning.stranger(analyst)
+
+    def rows_of(self, charge: int) -> bytes | None:
+        """The rows that the charge of this number released, free of charge; None if there are none."""
+        with self._store.read() as reading:
+            return rows_of(reading, self._epoch, charge)
 
     def answering(self, mark: str, *, analyst: str | None, metadata: str, most: int = 20) -> tuple[Before, ...]:
         """The first releases, oldest first, to this analyst and of this metadata, that say the mark of themselves. None

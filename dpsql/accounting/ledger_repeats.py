@@ -55,6 +55,17 @@ def stored(reading: Reading, epoch: int, question: Question) -> tuple[Entry, byt
     return charge, rows
 
 
+def rows_of(reading: Reading, epoch: int, charge: int) -> bytes | None:
+    """What the charge of this number released, checked against what was recorded."""
+    row = reading.released_by(epoch, charge)
+    if row is None:
+        return None
+    release, rows = row
+    if rows_digest(rows) != release.rows_hash:
+        raise tampered(f"the rows of entry {release.n} were changed")
+    return rows
+
+
 class Before(NamedTuple):
     """A release: the charge's number, what it says of itself (JSON), and its rows."""
 

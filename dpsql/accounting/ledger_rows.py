@@ -92,6 +92,19 @@ class Reading:
         assert charge is not None and release is not None
         return charge, release, row[2]
 
+    def released_by(self, epoch: int, charge: int) -> tuple[Entry, bytes] | None:
+        """What the charge of this number released: (release, rows)."""
+        row = self.connection.execute(
+            "SELECT s.n, r.rows FROM entry s JOIN released r ON r.n = s.n "
+            "WHERE s.subject = ? AND s.epoch = ? AND s.kind = 'released'",
+            (charge, epoch),
+        ).fetchone()
+        if row is None:
+            return None
+        release = self.entry(row[0])
+        assert release is not None
+        return release, row[1]
+
     def answering(
         self, epoch: int, analyst: str | None, metadata: str, mark: str, most: int
     ) -> list[tuple[Entry, Entry, bytes]]:

@@ -138,11 +138,12 @@ def as_json(table: Published, *, sql: bool = False) -> dict[str, Any]:
         "delta": _number(whole.delta),
         **({} if whole.rho is None else {"rho": float(whole.rho), "delta_keys": _number(whole.delta_keys)}),
         "meaning": table.meaning,
-        "releases": [_as_json(one, sql) for one in table.releases],
+        "releases": [release_as_json(one, sql=sql) for one in table.releases],
     }
 
 
-def _as_json(one: Release, sql: bool) -> dict[str, Any]:
+def release_as_json(one: Release, *, sql: bool = False) -> dict[str, Any]:
+    """One line of it."""
     epsilon, delta = float(one.cost.epsilon), float(one.cost.delta)
     return {
         "id": one.id,

@@ -11,12 +11,14 @@ from pathlib import Path
 from dpsql.dbapi.exchange import Tree
 
 MOST_TEXT = 10_000
+MOST_READ = 1 << 20
 
 
 class Audit:
     """Appends to a file that its user alone can read; None: nowhere."""
 
     def __init__(self, path: Path | None) -> None:
+        self._path = path
         self._guard = threading.Lock()
         self._file: int | None = None
         if path is not None:
@@ -32,7 +34,25 @@ class Audit:
         with self._guard:
             os.write(self._file, line.encode())
 
+    def newest(self, most: int = 200) -> list[Tree]:
+        """The newest lines, the last first; none where none are kept."""
+        if self._path is None:
+            return []
+        with self._path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
+            lines = file.read().split(b"\n")
+        told = [_line(line) for line in reversed(lines[-most - 1 :])]
+        return [one for one in told if one is not None]
+
     def close(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def _line(line: bytes) -> Tree:
+    """None for one that is cut: the first that was read may be."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

@@ -31,12 +31,20 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-STATUS = {"DPSQL-700": 401, "DPSQL-701": 403, "DPSQL-702": 503, "DPSQL-704": 404, "DPSQL-705": 413, "DPSQL-706": 429}
-FORMS = {"text/csv": "csv", "application/vnd.apache.arrow.stream": "arrow"}
+STATUS = {
+    "DPSQL-700": 401,
+    "DPSQL-701": 403,
+    "DPSQL-702": 503,
+    "DPSQL-704": 404,
+    "DPSQL-705": 413,
+    "DPSQL-706": 429,
+    "DPSQL-710": 404,
+}
+FORMS = {"text/csv": "csv", "application/vnd.apache.arrow.stream": "arrow", "text/markdown": "markdown"}
 # What can be asked by POST with a body, and what by GET.
 POSTED = ("query", "explain", "cost")
 POSTED_WITHIN = (*POSTED, "many", "transaction")
-LOOKED_AT = ("budget", "tables", "metadata")
+LOOKED_AT = ("budget", "tables", "metadata", "functions")
 KEYS = frozenset({"sql", "parameters", "query_id", "many", "cells", "do"})
 
 Endpoint = Callable[["Http", Request], Awaitable[Response]]
@@ -60,6 +68,8 @@ class Http:
             self._route("/metrics", Http._metrics, "GET"),
             self._route("/v1/me", Http._me, "GET"),
             self._route("/v1/releases", Http._releases, "GET"),
+            self._route("/v1/releases/{release}", Http._release, "GET"),
+            self._route("/v1/audit", Http._audit, "GET"),
             self._route("/v1/ledger", Http._ledger, "GET"),
             self._route("/v1/accounts", Http._accounts, "GET"),
             self._route("/v1/sessions", Http._open, "POST"),
@@ -83,12 +93,9 @@ class Http:
     async def _post(self, request: Request) -> Response:
         account, session = self._session(request)
         body = await _body(request)
-        form = FORMS.get(request.headers.get("accept", ""), "rows")
-        asked = {**body, "ask": _last(request), "as": form}
+        asked = {**body, "ask": _last(request), "as": FORMS.get(_accepts(request), "rows")}
         answer, told = await self._service.ask(account, "http", asked, session)
-        if told is not None:
-            return Response(told, media_type=next(media for media, name in FORMS.items() if name == form))
-        return _json(answer if body.get("cells") == "tagged" else plain(answer))
+        return _told(answer if body.get("cells") == "tagged" else plain(answer), told, _accepts(request))
 
     async def _get(self, request: Request) -> Response:
         account, session = self._session(request)
@@ -117,8 +124,18 @@ class Http:
 
     async def _releases(self, request: Request) -> Response:
         account = self._account(request)
-        asked = {"ask": "releases", "everybody": account.role == "owner"}
-        return _json((await self._service.ask(account, "http", asked))[0])
+        asked = {"ask": "releases", "everybody": account.role == "owner", "as": FORMS.get(_accepts(request), "rows")}
+        return _told(*await self._service.ask(account, "http", asked), _accepts(request))
+
+    async def _release(self, request: Request) -> Response:
+        account = self._account(request)
+        asked = {"ask": "release", "release": request.path_params["release"], "everybody": account.role == "owner"}
+        answer, body = await self._service.ask(account, "http", {**asked, "as": FORMS.get(_accepts(request), "rows")})
+        return _told(plain(answer), body, _accepts(request))
+
+    async def _audit(self, request: Request) -> Response:
+        self._service.check_role(self._account(request), "owner")
+        return _json({"entries": self._service.audit.newest()})
 
     async def _ledger(self, request: Request) -> Response:
         account = self._account(request)
@@ -160,6 +177,15 @@ class Http:
 
 async def _health(request: Request) -> Response:
     return _json({"status": "ok"})
+
+
+def _accepts(request: Request) -> str:
+    return request.headers.get("accept", "")
+
+
+def _told(answer: Mapping[str, Tree], body: bytes | None, accepted: str) -> Response:
+    """The bytes in the form that was asked for; JSON where there are none."""
+    return _json(answer) if body is None else Response(body, media_type=accepted)
 
 
 def _last(request: Request) -> str:

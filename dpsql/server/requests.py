@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from dpsql.accounting.releases import as_json
+from dpsql.accounting.releases import as_json, as_markdown, release_as_json
 from dpsql.accounting.spending import published
+from dpsql.aggregates import AGGREGATES
 from dpsql.catalog.model import fold
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
@@ -19,7 +20,9 @@ from dpsql.dbapi.rows import tuple_row
 from dpsql.dbapi.statements import columns_of, kind_of
 from dpsql.engine.result_files import csv_text
 from dpsql.errors import InterfaceError, NotSupportedError
+from dpsql.functions import FUNCTIONS
 from dpsql.report.privacy import Privacy
+from dpsql.server.opening import open_again
 from dpsql.server.wire.requests import WireRequests
 from dpsql.session import Session
 
@@ -58,6 +61,14 @@ class Served:
             cursor.execute(sql, parameters, query_id=_text_or_none(request, "query_id"))
             return self._told(cursor, request.get("as", "rows"))
 
+    def release(self, request: Mapping[str, Tree]) -> Answered:
+        """A release that is named, and its rows: free, whoever asks."""
+        released, answer = open_again(self._session, request)
+        with self._connection.cursor() as cursor:
+            cursor._keep(answer)
+            told, body = self._told(cursor, request.get("as", "rows"))
+        return {**told, "release": release_as_json(released, sql=True)}, body
+
     def _told(self, cursor: Cursor[tuple[Any, ...]], form: Tree) -> Answered:
         answer = cursor._answer
         assert answer is not None
@@ -70,15 +81,17 @@ class Served:
         told["columns"] = [[column.name, column.type] for column in answer.rows.columns]
         rows = answer.rows.head(MOST_ROWS)
         if form == "arrow":
-            return {**told, "privacy": self._report(cursor.privacy, [])}, _arrow(cursor)
+            return {**told, "privacy": self._report(cursor.privacy, [], [])}, _arrow(cursor)
         if form == "csv":
-            return {**told, "privacy": self._report(cursor.privacy, [])}, _csv(told["columns"], rows)
+            return {**told, "privacy": self._report(cursor.privacy, [], [])}, _csv(told["columns"], rows)
         told["rows"] = [[to_tree(cell) for cell in row] for row in rows]
-        return {**told, "privacy": self._report(cursor.privacy, rows)}, None
+        return {**told, "privacy": self._report(cursor.privacy, rows, [name for name, _ in told["columns"]])}, None
 
     @staticmethod
-    def _report(privacy: Privacy | None, rows: list[tuple[Any, ...]]) -> Tree:
-        return None if privacy is None else privacy_tree(privacy, rows)
+    def _report(privacy: Privacy | None, rows: list[tuple[Any, ...]], names: list[str]) -> Tree:
+        if privacy is None:
+            return None
+        return {**privacy_tree(privacy, rows), "swamped": list(privacy.swamped(names, rows))}
 
     def many(self, request: Mapping[str, Tree]) -> Answered:
         """INSERT with each of many parameters."""
@@ -149,13 +162,23 @@ class Served:
         return {"budget": budget_tree(held)}, None
 
     def releases(self, request: Mapping[str, Tree]) -> Answered:
-        """The release table, with statements: of this analyst; everybody: of all, which the service allows owners."""
+        """The release table, with statements: of this analyst; everybody: of all, which the service allows owners. As
+        Markdown without them, to publish."""
         ledger, name = self._session.ledger, self._session.analyst
         assert ledger is not None  # a server has no exact mode
-        if request.get("everybody"):
-            return as_json(published(ledger), sql=True), None
-        known = name in ledger.balance(name).per_analyst
-        return as_json(published(ledger, name), sql=True) if known else {"releases": []}, None
+        everybody = bool(request.get("everybody"))
+        if not everybody and name not in ledger.balance(name).per_analyst:
+            return {"releases": []}, b"" if request.get("as") == "markdown" else None
+        table = published(ledger) if everybody else published(ledger, name)
+        if request.get("as") == "markdown":
+            return {}, as_markdown(table).encode()
+        return as_json(table, sql=True), None
+
+    def functions(self, request: Mapping[str, Tree]) -> Answered:
+        """What a statement can call: the aggregates of private rows, and functions."""
+        aggregates = [{"name": one.name, "signature": one.signature, "doc": one.doc} for one in AGGREGATES]
+        functions = [{"name": name, "signature": one.signature, "doc": one.doc} for name, one in FUNCTIONS.items()]
+        return {"aggregates": aggregates, "functions": functions}, None
 
     def ledger(self, request: Mapping[str, Tree]) -> Answered:
         """Whether the ledger holds, and its head, to keep elsewhere."""
@@ -265,6 +288,8 @@ ASKED: Mapping[str, Callable[[Served, Mapping[str, Tree]], Answered]] = {
     "cost": Served.cost,
     "budget": Served.budget,
     "releases": Served.releases,
+    "release": Served.release,
+    "functions": Served.functions,
     "ledger": Served.ledger,
     "tables": Served.tables,
     "metadata": Served.metadata,

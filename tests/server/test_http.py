@@ -18,10 +18,11 @@ COUNT = """SELECT specialty, COUNT(*) AS n, AVG(cost) AS mean FROM visits WHERE 
     GROUP BY specialty ORDER BY specialty"""
 ENDPOINTS = [
     *(("POST", f"/v1/{name}") for name in ("query", "explain", "cost", "sessions")),
-    *(("GET", f"/v1/{name}") for name in ("budget", "tables", "metadata", "me", "releases", "ledger", "accounts")),
+    *(("GET", f"/v1/{name}") for name in ("budget", "tables", "metadata", "functions", "me")),
+    *(("GET", f"/v1/{name}") for name in ("releases", "releases/{release}", "ledger", "accounts", "audit")),
     ("GET", "/metrics"),
     *(("POST", f"/v1/sessions/ID/{name}") for name in ("query", "many", "explain", "cost", "stop", "transaction")),
-    *(("GET", f"/v1/sessions/ID/{name}") for name in ("budget", "tables", "metadata")),
+    *(("GET", f"/v1/sessions/ID/{name}") for name in ("budget", "tables", "metadata", "functions")),
     ("DELETE", "/v1/sessions/ID"),
 ]
 
@@ -110,7 +111,9 @@ def test_every_endpoint_is_refused_without_a_valid_token(server: Started, method
     others = server.request(method, there, body, who="ben")
     if "ID" in path:
         assert (others.status, others.code) == (404, "DPSQL-704")
-    elif path in ("/metrics", "/v1/ledger", "/v1/accounts"):
+    elif "{" in path:
+        assert (others.status, others.code) == (404, "DPSQL-710")
+    elif path in ("/metrics", "/v1/ledger", "/v1/accounts", "/v1/audit"):
         assert (others.status, others.code) == (403, "DPSQL-701")
         assert server.request(method, there, who="olga").status == 200
     else:
@@ -131,7 +134,61 @@ def test_the_side_of_the_data_owner(server: Started) -> None:
     accounts = server.request("GET", "/v1/accounts", who="olga")
     assert [one["name"] for one in accounts.tree["accounts"]] == ["ana", "ben", "olga"]
     assert b"digest" not in accounts.body and b"SCRAM" not in accounts.body
+    asked = [
+        one["sql"]
+        for one in server.request("GET", "/v1/audit", who="olga").tree["entries"]
+        if one.get("ask") == "query"
+    ]
+    assert asked[:2] == [sql, sql]
+    table = server.request("GET", "/v1/releases", who="olga", accept="text/markdown")
+    assert table.headers["content-type"].startswith("text/markdown")
+    assert table.body.startswith(b"# Differentially private releases of visits") and b"duration > -9" not in table.body
     assert "dpsql_workers" in server.request("GET", "/metrics", who="olga").body.decode()
+
+
+def name_of(release: dict[str, Any]) -> str:
+    return f"{release['id']}-{release['plan'][:32]}"
+
+
+def spent(server: Started) -> float:
+    return float(server.request("GET", "/v1/budget", who="olga").tree["budget"]["spent"]["epsilon"])
+
+
+def test_a_release_is_opened_by_its_name_free_of_charge(server: Started) -> None:
+    rows = server.query("SELECT specialty, SUM(cost) AS s FROM visits WHERE duration > -8 GROUP BY specialty").tree[
+        "rows"
+    ]
+    session = f"/v1/sessions/{server.request('POST', '/v1/sessions').tree['session']}"
+    server.query("SET epsilon = 0.5", path=f"{session}/query")
+    half = server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > -7", path=f"{session}/query").tree["rows"]
+    server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > ?", parameters=[-6])
+    releases = server.request("GET", "/v1/releases").tree["releases"][-3:]
+    before = spent(server)
+    opened = [server.request("GET", f"/v1/releases/{name_of(one)}", who="ben") for one in releases]
+    assert [one.status for one in opened] == [200, 200, 404] and opened[2].code == "DPSQL-710"
+    assert [one.tree["rows"] for one in opened[:2]] == [rows, half]
+    assert opened[0].tree["privacy"]["repeated"] and set(opened[0].tree["privacy"]["intervals"]) == {"s"}
+    assert opened[0].tree["release"]["sql"] == releases[0]["sql"] and opened[0].tree["release"]["analyst"] == "ana"
+    csv = server.request("GET", f"/v1/releases/{name_of(releases[0])}", accept="text/csv")
+    assert csv.body.splitlines()[0] == b"specialty,s"
+    assert spent(server) == before
+    server.request("DELETE", session)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda n: n[:-1], lambda n: f"9{n}", lambda n: n[:-1] + "x", lambda n: n.split("-")[0]]
+)
+def test_a_name_that_is_not_complete_opens_nothing(server: Started, change: Any) -> None:
+    server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > -5")
+    name = name_of(server.request("GET", "/v1/releases").tree["releases"][-1])
+    assert server.request("GET", f"/v1/releases/{name}").status == 200
+    assert server.request("GET", f"/v1/releases/{change(name)}").code == "DPSQL-710"
+
+
+def test_functions_have_a_signature_and_a_sentence(server: Started) -> None:
+    told = server.request("GET", "/v1/functions").tree
+    assert {"count", "sum"} <= {one["name"] for one in told["aggregates"]}
+    assert all(one["signature"] and one["doc"] for part in ("aggregates", "functions") for one in told[part])
 
 
 def test_every_route_is_in_this_list(server: Started) -> None:
@@ -179,13 +236,17 @@ def test_malformed_bodies(server: Started, body: bytes) -> None:
 @pytest.mark.slow
 def test_another_analysts_cap(tmp_path: Path) -> None:
     data = write_data(tmp_path, analysts="analysts: {ana: {epsilon: 2}, ben: {}}")
-    with started(data) as server:
+    with started(data, names=("ana", "ben", "olga", "eve")) as server:
         sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1.5) COUNT(*) AS n FROM visits"
         assert server.query(sql).status == 200
         over = server.query(sql.replace("COUNT(*)", "SUM(cost)"))
         assert (over.status, over.code) == (403, "DPSQL-400")
         assert server.query(sql.replace("COUNT(*)", "SUM(cost)"), who="ben").status == 200
         assert server.query(sql, who="olga").code == "DPSQL-403"
+        name = name_of(server.request("GET", "/v1/releases").tree["releases"][0])
+        assert server.request("GET", f"/v1/releases/{name}", who="ben").status == 200
+        assert server.request("GET", f"/v1/releases/{name}", who="olga").status == 200
+        assert server.request("GET", f"/v1/releases/{name}", who="eve").code == "DPSQL-403"
         assert list(server.request("GET", "/v1/budget").tree["budget"]["per_analyst"]) == ["ana"]
 
 

@@ -12,6 +12,12 @@ export function numberOf(value, type) {
   return typeof value === "string" && /^DECIMAL/.test(type) ? Number(value) : null;
 }
 
+// The 95 % half-widths of each row, by column.
+export function halvesOf(answer) {
+  const { intervals = {}, intervals_of_rows: ofRows = [] } = answer.privacy ?? {};
+  return answer.rows.map((_, i) => ofRows[i] ?? intervals);
+}
+
 // Four digits that count, thousands apart.
 export function short(value) {
   if (!Number.isFinite(value)) return value === null || value === undefined ? "unlimited" : String(value);
@@ -19,6 +25,9 @@ export function short(value) {
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
   return value.toLocaleString("en-US", { maximumSignificantDigits: size >= 1e4 ? 15 : 4, maximumFractionDigits: 6 });
 }
+
+// Of what is not exact, three digits.
+export const rough = (value) => short(Number(value.toPrecision(3)));
 
 // A number to the digits that its interval leaves it: two of the interval's.
 const places = (half) => Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(half))));
@@ -31,6 +40,7 @@ export function withInterval(value, half) {
 
 export function cellText(value, type) {
   if (value === null || value === undefined) return "NULL";
+  if (/^TIMESTAMP/.test(type)) return String(value).replace("T", " ").replace(/ 00:00:00$/, "");
   if (typeof value === "number") return WHOLE.test(type) ? String(value) : short(value);
   return typeof value === "object" ? JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one)) : String(value);
 }

@@ -3,7 +3,10 @@
 import { ask, dropToken, keepToken, signedIn } from "./api.js";
 import { showBudget } from "./budget.js";
 import { byId, h, problem, say } from "./dom.js";
-import { startEditor } from "./editor.js";
+import { forget, learn } from "./completion.js";
+import { startEditor, write } from "./editor.js";
+import { showOwner } from "./owner.js";
+import { showRelease, showReleases } from "./releases.js";
 
 const VIEWS = ["signin", "ask", "releases", "release", "owner"];
 export const state = { me: null, tables: null };
@@ -22,7 +25,25 @@ function show(view) {
 async function route() {
   if (!location.hash.startsWith("#/") && location.hash !== "") return; // the link that skips to the content
   if (state.me === null) return show("signin"), byId("token").focus();
+  const [, view = "ask", name] = location.hash.split("/");
+  if (view === "releases" && name) return show("release"), await showRelease(decoded(name), edit);
+  if (view === "releases") return show("releases"), await showReleases(state.me);
+  if (view === "owner" && state.me.role === "owner") return show("owner"), await showOwner();
   show("ask");
+}
+
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+function edit(sql) {
+  write(sql);
+  location.hash = "#/ask";
+  byId("sql").focus();
 }
 
 async function refreshBudget() {
@@ -37,6 +58,8 @@ async function begin() {
   byId("who").textContent = me.name;
   byId("dataset").textContent = state.tables.dataset;
   showTables(state.tables);
+  learn(state.tables, await ask("GET", "/v1/functions"));
+  byId("views").querySelector("[href='#/owner']").hidden = me.role !== "owner";
   for (const id of ["views", "account"]) byId(id).hidden = false;
 }
 
@@ -54,8 +77,8 @@ function signOut(said) {
   for (const id of ["views", "account"]) byId(id).hidden = true;
   for (const id of ["dataset", "who"]) byId(id).textContent = "";
   for (const id of ["answer", "budget", "tables", "releases-list", "release-shown", "owner-shown"]) byId(id).replaceChildren();
-  byId("sql").value = "";
-  byId("sql").dispatchEvent(new Event("input"));
+  forget();
+  write("");
   byId("signin-error").replaceChildren(said ? problem(said) : "");
   route();
 }

@@ -1,20 +1,16 @@
 // An answer: its table with intervals, what the engine says about it, and its rows as a file.
 
+import { chart } from "./chart.js";
 import { button, h, save, table } from "./dom.js";
-import { amounts, bracketed, cellText, isNumeric, numberOf, short, withInterval } from "./format.js";
+import { amounts, bracketed, cellText, halvesOf, isNumeric, numberOf, short, withInterval } from "./format.js";
 
 const MOST_SHOWN = 1000;
-
-export function halvesOf(answer) {
-  const { intervals = {}, intervals_of_rows: ofRows = [] } = answer.privacy ?? {};
-  return answer.rows.map((_, i) => ofRows[i] ?? intervals);
-}
 
 export function shownAnswer(answer, name) {
   if (answer.rows === null) return h("p", {}, "Done.");
   const lines = linesOf(answer).map((line) => h("li", {}, line));
   return h("section", { class: "result", "aria-label": "Result" }, resultTable(answer),
-    h("ul", { class: "said" }, lines),
+    h("ul", { class: "said" }, lines), chart(answer),
     h("div", { class: "row" }, button("Download CSV", () => save(`${name}.csv`, "text/csv", csv(answer)))),
     answer.privacy && h("details", {}, h("summary", {}, "Privacy report"), h("pre", {}, answer.privacy.text)));
 }
@@ -56,7 +52,7 @@ export function csv(answer) {
   const halves = halvesOf(answer);
   const off = answer.columns.filter(([name]) => halves.some((each) => each[name])).map(([name]) => name);
   const line = (cells) => cells.map((one) => bracketed(one)).join(",") + "\n";
-  const text = (value, type) => (value === null ? "" : isNumeric(type) ? String(value) : cellText(value, type));
+  const text = (value, type) => (value === null ? "" : isNumeric(type) || typeof value === "string" ? String(value) : cellText(value, type));
   const rows = answer.rows.map((row, i) =>
     line([...row.map((value, j) => text(value, answer.columns[j][1])), ...off.map((name) => String(halves[i][name] ?? ""))]));
   return line([...answer.columns.map(([name]) => name), ...off.map((name) => `${name} ± 95 %`)]) + rows.join("");
