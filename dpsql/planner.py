@@ -24,6 +24,7 @@ from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.portable import refuse_unsupported
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.privacy.bound import bound
+from dpsql.privacy.disjoint_queries import with_disjoint_totals
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.levels import with_errors
 from dpsql.privacy.measure import measure
@@ -88,7 +89,7 @@ def can_release(statement: Statement, given: PlannerInput) -> bool:
 
 def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
     context = TrackContext(catalog=given.catalog, ids=ids, keys_of=given.keys_of, size=Size(limit))
-    tracked = track_statement(tree, context)
+    tracked = track_statement(with_disjoint_totals(tree, given.catalog, ids), context)
     drafts, final = cut(tracked, ids)
     bounded = tuple(
         bound(draft, settings, ids, catalog=given.catalog, aggregates=BY_NAME, describe=describe) for draft in drafts

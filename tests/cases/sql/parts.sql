@@ -108,3 +108,36 @@ SELECT COUNT(*) FILTER (WHERE specialty = 'surgery') - COUNT(*) FILTER (WHERE sp
 -- ok
 SELECT specialty, COUNT(*) FILTER (WHERE score < 3), COUNT(*) FILTER (WHERE score >= 3) FROM visits GROUP BY ROLLUP (specialty)
 -- ok
+-- # disjoint parts in queries of their own
+SELECT 'a' AS part, COUNT(*) AS n FROM visits WHERE specialty = 'surgery' UNION ALL SELECT 'b', COUNT(*) FROM visits WHERE specialty = 'oncology'
+-- ok
+SELECT COUNT(*) AS n FROM visits WHERE specialty = 'surgery' UNION ALL SELECT COUNT(*) FROM visits WHERE specialty = 'oncology' UNION ALL SELECT COUNT(*) FROM visits
+-- ok
+SELECT COUNT(*) AS n FROM visits WHERE duration < 60 UNION ALL SELECT COUNT(*) FROM visits WHERE duration >= 60 UNION ALL SELECT COUNT(*) FROM visits WHERE duration IS NULL
+-- ok
+SELECT COUNT(*) AS n FROM visits WHERE duration < 60 UNION ALL SELECT COUNT(*) FROM visits WHERE duration >= 50
+-- ok
+SELECT SUM(cost) AS s, COUNT(*) AS n FROM visits WHERE score < 3 UNION ALL SELECT SUM(cost), COUNT(*) FROM visits WHERE score >= 3
+-- ok
+SELECT AVG(cost) AS a FROM visits WHERE score < 3 AND duration > 10 UNION ALL SELECT AVG(cost) FROM visits WHERE score >= 3 AND duration > 10
+-- ok
+SELECT SUM(duration) AS s FROM visits WHERE duration < 60 UNION ALL SELECT SUM(duration) FROM visits WHERE duration >= 60
+-- ok
+SELECT SUM(cost) FILTER (WHERE score < 3) AS s FROM visits WHERE specialty = 'surgery' UNION ALL SELECT SUM(cost) FROM visits WHERE specialty = 'oncology'
+-- ok
+SELECT (SELECT COUNT(*) FROM visits WHERE specialty = 'surgery') - (SELECT COUNT(*) FROM visits WHERE specialty = 'oncology') AS d
+-- ok
+WITH v AS (SELECT specialty, cost FROM visits WHERE duration > 10) SELECT SUM(cost) AS s FROM v WHERE specialty = 'surgery' UNION ALL SELECT SUM(cost) FROM v WHERE specialty = 'oncology'
+-- ok
+WITH a AS (SELECT COUNT(*) AS n FROM visits WHERE score < 3), b AS (SELECT COUNT(*) AS n FROM visits WHERE score >= 3) SELECT a.n, b.n, a.n + b.n FROM a, b, a AS c WHERE c.n >= 0
+-- ok
+SELECT COUNT(*) AS n FROM items JOIN visits USING (visit_id) WHERE score < 3 UNION ALL SELECT COUNT(*) FROM items JOIN visits USING (visit_id) WHERE score >= 3
+-- ok
+SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.patient_id = b.patient_id WHERE a.score < 3 UNION ALL SELECT COUNT(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id WHERE b.score >= 3
+-- ok
+SELECT COUNT(*) AS n FROM visits WHERE referrer = 'Dr A' UNION SELECT COUNT(*) FROM visits WHERE referrer = 'Dr B'
+-- ok
+SELECT COUNT(DISTINCT patient_id) AS n FROM visits WHERE score < 3 UNION ALL SELECT COUNT(DISTINCT patient_id) FROM visits WHERE score >= 3
+-- ok
+SELECT COUNT(*) AS n FROM visits WHERE score < 3 AND EXISTS (SELECT 1 FROM items WHERE items.visit_id = visits.visit_id) UNION ALL SELECT COUNT(*) FROM visits WHERE score >= 3
+-- ok

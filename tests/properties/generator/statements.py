@@ -53,7 +53,8 @@ class Statements:
             )
         if draw.random() < 0.08:
             conditions.append(self._noisy_scalar(rel))
-        query = self._release(rel, conditions)
+        parts = draw.random() < 0.05
+        query = self._queries_of_parts(rel, conditions) if parts else self._release(rel, conditions)
         chance = draw.random()
         if chance < 0.04 and "OPTIONS" not in query:
             query = f"SELECT * FROM ({query}) AS r UNION ALL {query}"
@@ -150,16 +151,21 @@ class Statements:
         self.used[template] += 1
         return self._fill(template if rel.units or "{U}" not in template else "COUNT(*)", rel)
 
+    def _queries_of_parts(self, rel: Rel, conditions: Sequence[str]) -> str:
+        """The same of rows that are disjoint, a query for each; some have rows in common with another."""
+        calls = self.draw.choice(("COUNT(*)", "SUM(@)", "AVG(@)", "COUNT(*), SUM(@)"))
+        items = calls.replace("@", self.relations.bounded(rel))
+        tests = self._tests(rel)
+        tests += [self.relations.test(rel)] if self.draw.random() < 0.3 else []
+        return " UNION ALL ".join(
+            f"SELECT {items} FROM {self.relations.whole(rel, [*conditions, test])}" for test in tests
+        )
+
     def _parts(self, rel: Rel) -> list[str]:
-        """The same of rows that are disjoint: by ranges or values of one column, as FILTER or as CASE."""
-        draw = self.draw
-        column, number = self.relations.one(rel, "IM", "1"), self.relations.bounded(rel)
-        ends = sorted(draw.sample(range(-3, 9), draw.choice((1, 2, 3))))
-        tests = [f"{column} < {ends[0]}", *(f"{column} >= {a} AND {column} < {b}" for a, b in itertools.pairwise(ends))]
-        tests += [f"{column} >= {ends[-1]}", *([f"{column} IS NULL"] if draw.random() < 0.5 else [])]
-        if draw.random() < 0.3:
-            tests = [f"{column} = {end}" for end in (*ends, 9)]
-        form = draw.choice(
+        """The same of rows that are disjoint, as FILTER or as CASE."""
+        number = self.relations.bounded(rel)
+        tests = self._tests(rel)
+        form = self.draw.choice(
             (
                 "COUNT(*) FILTER (WHERE {})",
                 "SUM(@) FILTER (WHERE {})",
@@ -168,6 +174,17 @@ class Statements:
             )
         )
         return [form.replace("@", number).replace("{}", test) for test in tests]
+
+    def _tests(self, rel: Rel) -> list[str]:
+        """Of which a row satisfies one at most: by ranges or values of one column."""
+        draw = self.draw
+        column = self.relations.one(rel, "IM", "1")
+        ends = sorted(draw.sample(range(-3, 9), draw.choice((1, 2, 3))))
+        tests = [f"{column} < {ends[0]}", *(f"{column} >= {a} AND {column} < {b}" for a, b in itertools.pairwise(ends))]
+        tests += [f"{column} >= {ends[-1]}", *([f"{column} IS NULL"] if draw.random() < 0.5 else [])]
+        if draw.random() < 0.3:
+            tests = [f"{column} = {end}" for end in (*ends, 9)]
+        return tests
 
     def _fill(self, template: str, rel: Rel) -> str:
         draw, relations = self.draw, self.relations

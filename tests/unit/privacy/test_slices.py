@@ -62,6 +62,60 @@ def test_what_is_no_part(replayer: Replayer, calls: str) -> None:
     assert not any(slice_of(one) for one in stage.measurements)
 
 
+def unions(*queries: str) -> str:
+    return " UNION ALL ".join(f"SELECT {query}" for query in queries)
+
+
+BY_QUERY = unions(*(f"COUNT(*) AS n FROM visits WHERE specialty = '{name}'" for name in clinic.SPECIALTIES))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        BY_QUERY,
+        f"SELECT max(n) FROM ({BY_QUERY})",
+        "SELECT (SELECT COUNT(*) FROM visits WHERE score < 3), (SELECT COUNT(*) FROM visits WHERE score >= 3),"
+        " (SELECT COUNT(*) FROM visits WHERE score IS NULL)",
+    ],
+)
+def test_queries_of_parts_have_the_noise_of_one(replayer: Replayer, query: str) -> None:
+    (whole,) = scales(replayer.plan("SELECT COUNT(*) AS n FROM visits"))
+    plan = replayer.plan(query)
+    assert scales(plan) == [whole] * 3 and plan.cost.epsilon == 1
+    assert [note for note in plan.stages[0].notes if note.startswith("disjoint parts are one measurement")]
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ("COUNT(*) AS n FROM visits WHERE score <= 3", "COUNT(*) FROM visits WHERE score >= 3"),
+        ("COUNT(*) AS n FROM visits WHERE score < 3", "COUNT(*) FROM patients WHERE age >= 3"),
+        ("COUNT(*) AS n FROM visits WHERE score < 3", "SUM(cost) FROM visits WHERE score >= 3"),
+        ("SUM(cost) AS n FROM visits WHERE cost < 3", "SUM(cost) FROM visits WHERE cost >= 3"),
+        ("COUNT(*) AS n FROM visits WHERE score < 3", "COUNT(*) FROM long_visits WHERE score >= 3"),
+        (
+            "COUNT(*) AS n FROM visits a JOIN visits b ON a.patient_id = b.patient_id WHERE a.score < 3",
+            "COUNT(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id WHERE b.score >= 3",
+        ),
+        ("COUNT(*) AS n FROM visits", "COUNT(*) FROM visits WHERE score >= 3"),
+    ],
+)
+def test_queries_of_no_parts_cost_each(replayer: Replayer, queries: tuple[str, str]) -> None:
+    plan = replayer.plan(unions(*queries))
+    assert len(plan.stages) == 2 and not any(slice_of(one) for stage in plan.stages for one in stage.measurements)
+    assert all(2 * alone == beside for (alone,), beside in zip(
+        (scales(replayer.plan(f"SELECT {query}")) for query in queries), scales(plan), strict=True,
+    ))  # fmt: skip
+
+
+def test_a_query_that_is_read_twice_is_one_part(replayer: Replayer) -> None:
+    few, many = (f"SELECT COUNT(*) AS n FROM visits WHERE score {sign} 3" for sign in "<>")
+    (stage,) = replayer.plan(
+        f"WITH a AS ({few}), b AS ({many}) SELECT a.n, b.n FROM a, b, a AS c WHERE c.n > b.n"
+    ).stages
+    assert len(stage.measurements) == 2
+
+
 def test_every_part_is_rounded(replayer: Replayer) -> None:
     (stage,) = replayer.plan(f"SELECT {PARTS} FROM visits").stages
     assert [cells(one, stage) for one in stage.measurements] == [3, 3, 3]
