@@ -142,7 +142,8 @@ class QueryService:
 
     def _write(self, account: Account, door: str, request: Mapping[str, Tree], outcome: str, seconds: float) -> None:
         told = {"account": account.name, "door": door, "ask": request.get("ask"), "outcome": outcome}
-        self.audit.write("asked", **told, sql=request.get("sql"), seconds=round(seconds, 3))
+        about = {name: request[name] for name in ("sql", "release") if request.get(name) is not None}
+        self.audit.write("asked", **told, **about, seconds=round(seconds, 3))
 
     async def sweep(self) -> None:
         """Now and then: sessions that are idle, dead, or of accounts that were revoked."""

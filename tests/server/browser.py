@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 MISSING = "there is no Chromium with playwright: apt-get install chromium; pip install playwright"
-SECONDS = 60  # until something must be there; the machine may be busy
+SECONDS = 20  # until something must be there; the machine may be busy
 
 
 def chromium() -> str | None:
@@ -49,7 +49,8 @@ def opened(browser: Browser, server: Started, view: str = "", **context: Any) ->
     page.goto(f"http://127.0.0.1:{server.port}/{view}")
     try:
         yield page
-        assert [text for text in said if not text.startswith("Failed to load resource: the server responded")] == []
+        complaints = [text for text in said if not text.startswith("Failed to load resource: the server responded")]
+        assert complaints == [], complaints
     finally:
         made.close()
 

@@ -24,7 +24,8 @@ export function forget() {
 // Offers for the word before the cursor. Columns of tables that the statement names come first, and other tables' after all.
 function offers(whole, before, asked) {
   const word = /[\p{L}_][\p{L}\d_]*$/u.exec(before)?.[0] ?? "";
-  if ((before.split("'").length - 1) % 2 || (!asked && word.length < 2)) return { word, found: [] };
+  const written = whole.match(/[\p{L}_][\p{L}\d_]*/gu)?.filter((one) => one === word).length > 1; // an alias, say
+  if ((before.split("'").length - 1) % 2 || (!asked && (word.length < 2 || written))) return { word, found: [] };
   const rest = before.slice(0, before.length - word.length), begun = word.toLowerCase();
   const named = new Set(whole.toLowerCase().match(/[\p{L}\d_]+/gu));
   const wantsTable = /\b(from|join)\s+$/i.test(rest), of = /([\p{L}\d_]+)\.$/u.exec(rest)?.[1].toLowerCase();
@@ -90,7 +91,7 @@ export function startCompletion(area, list, changed) {
     changed();
   }
 
-  area.addEventListener("input", () => open(false));
+  area.addEventListener("input", (event) => (event.data?.length === 1 || event.inputType === "deleteContentBackward" ? open(false) : close()));
   area.addEventListener("blur", close);
   area.addEventListener("click", close);
   area.addEventListener("keydown", (event) => {

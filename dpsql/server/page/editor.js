@@ -77,7 +77,7 @@ async function run() {
   try {
     const answer = await ask("POST", "/v1/query", { sql });
     byId("answer").replaceChildren(shownAnswer(answer, "answer"));
-    say(answer.rows === null ? "Done" : `The answer has ${answer.rows.length} rows`);
+    say(answer.rows === null ? "Done" : `The answer has ${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`);
   } catch (error) {
     showProblem(error);
   } finally {

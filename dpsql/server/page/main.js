@@ -43,7 +43,6 @@ function decoded(name) {
 function edit(sql) {
   write(sql);
   location.hash = "#/ask";
-  byId("sql").focus();
 }
 
 async function refreshBudget() {
@@ -99,9 +98,16 @@ byId("signin-form").addEventListener("submit", async (event) => {
   }
 });
 
-byId("signout").addEventListener("click", () => signOut());
+byId("signout").addEventListener("click", () => {
+  location.hash = "#/ask"; // whoever is next begins anew
+  signOut();
+});
 addEventListener("notletin", ({ detail }) => state.me !== null && signOut(detail));
-addEventListener("hashchange", route);
+addEventListener("hashchange", () => {
+  route();
+  const view = VIEWS.find((id) => !byId(id).hidden);
+  if (location.hash.startsWith("#/")) (view === "ask" ? byId("sql") : byId(`${view}-title`)).focus();
+});
 addEventListener("released", refreshBudget);
 
 startEditor();

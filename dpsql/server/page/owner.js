@@ -66,7 +66,7 @@ async function audit() {
   if (entries.length === 0) return [h("p", {}, "No log is kept: start the server with ", h("code", {}, "--audit FILE"), ".")];
   const row = (one) => [
     { text: time(one.time), class: "time" }, one.account ?? one.address ?? "", { text: one.event === "asked" ? `${one.ask}, ${one.door}` : one.event, class: "what" },
-    { text: one.outcome ?? "", class: one.outcome && one.outcome !== "ok" ? "bad what" : null }, h("code", { class: "statement" }, one.sql ?? ""),
+    { text: one.outcome ?? "", class: one.outcome && one.outcome !== "ok" ? "bad what" : null }, h("code", { class: "statement" }, one.sql ?? one.release ?? ""),
   ];
   const spot = h("div", {}), choice = h("select", { "aria-label": "Which lines", change: () => draw() }, ["Runs and refusals", "Everything"].map((one) => h("option", {}, one)));
   const draw = () => {

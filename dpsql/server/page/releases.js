@@ -37,8 +37,10 @@ export async function showRelease(name, edit) {
   const spot = byId("release-shown");
   byId("release-title").textContent = `Release ${name.split("-")[0]}`;
   spot.replaceChildren(h("p", {}, "Opening…"));
+  spot.dataset.name = name;
   try {
     const answer = await ask("GET", `/v1/releases/${encodeURIComponent(name)}`), one = answer.release;
+    if (spot.dataset.name !== name) return; // another was opened meanwhile
     const copied = h("span", { class: "note" });
     const copy = async () => {
       await navigator.clipboard.writeText(location.href);

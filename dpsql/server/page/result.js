@@ -2,7 +2,7 @@
 
 import { chart } from "./chart.js";
 import { button, h, save, table } from "./dom.js";
-import { amounts, bracketed, cellText, halvesOf, isNumeric, numberOf, short, withInterval } from "./format.js";
+import { amounts, bracketed, cellText, halvesOf, isNumeric, isOrdered, numberOf, short, withInterval } from "./format.js";
 
 const MOST_SHOWN = 1000;
 
@@ -24,7 +24,7 @@ function resultTable(answer) {
 
 function cell(value, [name, type], halves) {
   const number = numberOf(value, type), half = halves[name];
-  const side = isNumeric(type) ? "number" : value === null ? "null" : null;
+  const side = isNumeric(type) ? "number" : value === null ? "null" : isOrdered(type) ? "time" : null;
   if (number === null || !half) return { text: cellText(value, type), class: side };
   const [shown, off] = withInterval(number, half);
   const swamped = Math.abs(number) < half;
