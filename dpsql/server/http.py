@@ -70,7 +70,8 @@ class Http:
             self._route("/v1/releases", Http._releases, "GET"),
             self._route("/v1/releases/{release}", Http._release, "GET"),
             self._route("/v1/audit", Http._audit, "GET"),
-            self._route("/v1/ledger", Http._ledger, "GET"),
+            self._route("/v1/ledger", Http._of_owner, "GET"),
+            self._route("/v1/spending", Http._of_owner, "GET"),
             self._route("/v1/accounts", Http._accounts, "GET"),
             self._route("/v1/sessions", Http._open, "POST"),
             self._route("/v1/sessions/{session}", Http._close, "DELETE"),
@@ -137,10 +138,10 @@ class Http:
         self._service.check_role(self._account(request), "owner")
         return _json({"entries": self._service.audit.newest()})
 
-    async def _ledger(self, request: Request) -> Response:
+    async def _of_owner(self, request: Request) -> Response:
         account = self._account(request)
         self._service.check_role(account, "owner")
-        return _json((await self._service.ask(account, "http", {"ask": "ledger"}))[0])
+        return _json((await self._service.ask(account, "http", {"ask": _last(request)}))[0])
 
     async def _accounts(self, request: Request) -> Response:
         """Names, roles, and how they get in: no secret, and no digest of one."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
 
 from dpsql.accounting.releases import as_json, as_markdown, release_as_json
-from dpsql.accounting.spending import published
+from dpsql.accounting.spending import published, report
 from dpsql.aggregates import AGGREGATES
 from dpsql.catalog.model import fold
 from dpsql.dbapi.connection import Connection
@@ -18,17 +17,15 @@ from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.exchange import Tree, cost_tree, malformed, of_tree, privacy_tree, to_tree
 from dpsql.dbapi.rows import tuple_row
 from dpsql.dbapi.statements import columns_of, kind_of
-from dpsql.engine.result_files import csv_text
-from dpsql.errors import InterfaceError, NotSupportedError
+from dpsql.errors import NotSupportedError
 from dpsql.functions import FUNCTIONS
 from dpsql.report.privacy import Privacy
+from dpsql.server.bodies import MOST_ROWS, arrow, csv, too_large
 from dpsql.server.opening import open_again
 from dpsql.server.wire.requests import WireRequests
 from dpsql.session import Session
 
 OF_OWNER = ("ledger", "analysts", "temp_folder", "restricted")
-MOST_ROWS = 1_000_000
-MOST_BYTES = 64 << 20
 LEAVES_NOTHING = frozenset({"query", "explain", "show_tables", "show_budget", "describe"})
 Answered = tuple[dict[str, Tree], bytes | None]
 
@@ -77,13 +74,13 @@ class Served:
         if answer.rows is None:
             return {**told, "privacy": None}, None
         if len(answer.rows) > MOST_ROWS:
-            raise _too_large()
+            raise too_large()
         told["columns"] = [[column.name, column.type] for column in answer.rows.columns]
         rows = answer.rows.head(MOST_ROWS)
         if form == "arrow":
-            return {**told, "privacy": self._report(cursor.privacy, [], [])}, _arrow(cursor)
+            return {**told, "privacy": self._report(cursor.privacy, [], [])}, arrow(cursor)
         if form == "csv":
-            return {**told, "privacy": self._report(cursor.privacy, [], [])}, _csv(told["columns"], rows)
+            return {**told, "privacy": self._report(cursor.privacy, [], [])}, csv(told["columns"], rows)
         told["rows"] = [[to_tree(cell) for cell in row] for row in rows]
         return {**told, "privacy": self._report(cursor.privacy, rows, [name for name, _ in told["columns"]])}, None
 
@@ -187,6 +184,12 @@ class Served:
         bad = ledger.verify()
         return {"ok": bad is None, "wrong": None if bad is None else str(bad), "head": ledger.head()}, None
 
+    def spending(self, request: Mapping[str, Tree]) -> Answered:
+        """What is left, and who spent it on which plans: for the owner."""
+        ledger = self._session.ledger
+        assert ledger is not None
+        return report(ledger).to_dict(), None
+
     def tables(self, request: Mapping[str, Tree]) -> Answered:
         """What can be asked about: the metadata's tables and views with their columns, and the user's own."""
         catalog = self._session.catalog
@@ -244,40 +247,6 @@ def _text_or_none(request: Mapping[str, Tree], name: str) -> str | None:
     return value
 
 
-def _arrow(cursor: Cursor[tuple[Any, ...]]) -> bytes:
-    import pyarrow
-
-    buffer = io.BytesIO()
-    table = cursor.arrow()
-    with pyarrow.ipc.new_stream(buffer, table.schema) as writer:
-        writer.write_table(table)
-    return _bounded(buffer.getvalue())
-
-
-def _csv(columns: list[list[str]], rows: list[tuple[Any, ...]]) -> bytes:
-    import csv
-
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([name for name, _ in columns])
-    writer.writerows([[csv_text(value) for value in row] for row in rows])
-    return _bounded(file.getvalue().encode())
-
-
-def _bounded(body: bytes) -> bytes:
-    if len(body) > MOST_BYTES:
-        raise _too_large()
-    return body
-
-
-def _too_large() -> InterfaceError:
-    return InterfaceError(
-        "the result is too large to send",
-        code=705,
-        fix=f"Ask for at most {MOST_ROWS:,} rows and {MOST_BYTES >> 20} MB.",
-    )
-
-
 ASKED: Mapping[str, Callable[[Served, Mapping[str, Tree]], Answered]] = {
     "query": Served.query,
     "many": Served.many,
@@ -291,6 +260,7 @@ ASKED: Mapping[str, Callable[[Served, Mapping[str, Tree]], Answered]] = {
     "release": Served.release,
     "functions": Served.functions,
     "ledger": Served.ledger,
+    "spending": Served.spending,
     "tables": Served.tables,
     "metadata": Served.metadata,
 }

@@ -19,7 +19,7 @@ COUNT = """SELECT specialty, COUNT(*) AS n, AVG(cost) AS mean FROM visits WHERE 
 ENDPOINTS = [
     *(("POST", f"/v1/{name}") for name in ("query", "explain", "cost", "sessions")),
     *(("GET", f"/v1/{name}") for name in ("budget", "tables", "metadata", "functions", "me")),
-    *(("GET", f"/v1/{name}") for name in ("releases", "releases/{release}", "ledger", "accounts", "audit")),
+    *(("GET", f"/v1/{name}") for name in ("releases", "releases/{release}", "ledger", "spending", "accounts", "audit")),
     ("GET", "/metrics"),
     *(("POST", f"/v1/sessions/ID/{name}") for name in ("query", "many", "explain", "cost", "stop", "transaction")),
     *(("GET", f"/v1/sessions/ID/{name}") for name in ("budget", "tables", "metadata", "functions")),
@@ -113,7 +113,7 @@ def test_every_endpoint_is_refused_without_a_valid_token(server: Started, method
         assert (others.status, others.code) == (404, "DPSQL-704")
     elif "{" in path:
         assert (others.status, others.code) == (404, "DPSQL-710")
-    elif path in ("/metrics", "/v1/ledger", "/v1/accounts", "/v1/audit"):
+    elif path in ("/metrics", "/v1/ledger", "/v1/spending", "/v1/accounts", "/v1/audit"):
         assert (others.status, others.code) == (403, "DPSQL-701")
         assert server.request(method, there, who="olga").status == 200
     else:
@@ -131,6 +131,9 @@ def test_the_side_of_the_data_owner(server: Started) -> None:
     assert {"ana", "ben"} <= {one["analyst"] for one in everybody["releases"]} and "odds" in everybody["meaning"]
     ledger = server.request("GET", "/v1/ledger", who="olga").tree
     assert ledger["ok"] and ledger["wrong"] is None and ":" in ledger["head"]
+    spending = server.request("GET", "/v1/spending", who="olga").tree
+    assert {one["analyst"] for one in spending["plans"]} >= {"ana", "ben"}
+    assert spending["accounts"][0]["account"] == "visits"
     accounts = server.request("GET", "/v1/accounts", who="olga")
     assert [one["name"] for one in accounts.tree["accounts"]] == ["ana", "ben", "olga"]
     assert b"digest" not in accounts.body and b"SCRAM" not in accounts.body
@@ -154,19 +157,22 @@ def spent(server: Started) -> float:
     return float(server.request("GET", "/v1/budget", who="olga").tree["budget"]["spent"]["epsilon"])
 
 
+@pytest.mark.slow
 def test_a_release_is_opened_by_its_name_free_of_charge(server: Started) -> None:
     rows = server.query("SELECT specialty, SUM(cost) AS s FROM visits WHERE duration > -8 GROUP BY specialty").tree[
         "rows"
     ]
     session = f"/v1/sessions/{server.request('POST', '/v1/sessions').tree['session']}"
     server.query("SET epsilon = 0.5", path=f"{session}/query")
-    half = server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > -7", path=f"{session}/query").tree["rows"]
+    half = server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > -7", path=f"{session}/query")
     server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > ?", parameters=[-6])
     releases = server.request("GET", "/v1/releases").tree["releases"][-3:]
     before = spent(server)
     opened = [server.request("GET", f"/v1/releases/{name_of(one)}", who="ben") for one in releases]
     assert [one.status for one in opened] == [200, 200, 404] and opened[2].code == "DPSQL-710"
-    assert [one.tree["rows"] for one in opened[:2]] == [rows, half]
+    assert [one.tree["rows"] for one in opened[:2]] == [rows, half.tree["rows"]]
+    assert [one.tree["privacy"]["cost"]["epsilon"] for one in opened[:2]] == [0, 0]
+    assert opened[1].tree["privacy"]["intervals"]["n"] == pytest.approx(half.tree["privacy"]["intervals"]["n"])
     assert opened[0].tree["privacy"]["repeated"] and set(opened[0].tree["privacy"]["intervals"]) == {"s"}
     assert opened[0].tree["release"]["sql"] == releases[0]["sql"] and opened[0].tree["release"]["analyst"] == "ana"
     csv = server.request("GET", f"/v1/releases/{name_of(releases[0])}", accept="text/csv")
@@ -176,13 +182,32 @@ def test_a_release_is_opened_by_its_name_free_of_charge(server: Started) -> None
 
 
 @pytest.mark.parametrize(
-    "change", [lambda n: n[:-1], lambda n: f"9{n}", lambda n: n[:-1] + "x", lambda n: n.split("-")[0]]
+    "change",
+    [lambda n: n[:-1], lambda n: f"9{n}", lambda n: n[:-1] + ("0" if n[-1] != "0" else "1"), lambda n: n.split("-")[0]],
 )
 def test_a_name_that_is_not_complete_opens_nothing(server: Started, change: Any) -> None:
     server.query("SELECT COUNT(*) AS n FROM visits WHERE duration > -5")
     name = name_of(server.request("GET", "/v1/releases").tree["releases"][-1])
     assert server.request("GET", f"/v1/releases/{name}").status == 200
     assert server.request("GET", f"/v1/releases/{change(name)}").code == "DPSQL-710"
+
+
+@pytest.mark.slow
+def test_releases_that_the_data_chose_limits_and_bounds_for(tmp_path: Path) -> None:
+    """What was chosen came before, in charges of its own; whoever opens the release gets it all, without a version, too."""
+    data = write_data(tmp_path)
+    text = data.read_text()
+    for given, instead in (("    rows_per_unit: 2\n    groups_per_unit: 2\n", ""), ("version: 2026-11\n", "")):
+        assert given in text
+        text = text.replace(given, instead)
+    data.write_text(text.replace("type: integer, lower: 0, upper: 500", "type: integer, bounds: auto"))
+    with started(data) as server:
+        asked = server.query("SELECT AVG(cost) AS mean, COUNT(*) AS n FROM visits WHERE duration > 3").tree["rows"]
+        *choices, release = server.request("GET", "/v1/releases").tree["releases"]
+        before = spent(server)
+        assert server.request("GET", f"/v1/releases/{name_of(release)}", who="ben").tree["rows"] == asked
+        assert [server.request("GET", f"/v1/releases/{name_of(one)}").code for one in choices] == ["DPSQL-710"]
+        assert spent(server) == before == 1
 
 
 def test_functions_have_a_signature_and_a_sentence(server: Started) -> None:

@@ -40,6 +40,11 @@ PATHS += [
     "/v1/sessions/ID",
     "/v1/sessions/ID/stop",
     "/",
+    "/page/main.js",
+    "/v1/releases/3-0123456789abcdef0123456789abcdef",
+    "/v1/functions",
+    "/v1/spending",
+    "/v1/audit",
     "/v1/../v1/me",
 ]
 BODIES: list[Any] = [

@@ -25,14 +25,16 @@ async function part(title, shown) {
 
 async function accounts() {
   const { accounts: all } = await ask("GET", "/v1/accounts");
-  const { releases } = await ask("GET", "/v1/releases");
+  const { accounts: spending, plans } = await ask("GET", "/v1/spending");
   const rows = all.map((one) => {
-    const its = releases.filter(({ analyst, state }) => analyst === one.name && state !== "void");
+    const held = spending.slice(1).find(({ account }) => account === one.name); // the first is the dataset's
+    const charges = plans.filter(({ analyst }) => analyst === one.name).reduce((sum, plan) => sum + plan.charges, 0);
     const valid = one.tokens.filter(({ expires }) => expires * 1000 > Date.now());
     const until = valid.map(({ id, expires }) => `${id} until ${new Date(expires * 1000).toISOString().slice(0, 10)}`);
-    return [one.name, one.role, until.join(", ") || "none", one.password ? "yes" : "no", { text: String(its.length), class: "number" }];
+    return [one.name, one.role, until.join(", ") || "none", one.password ? "yes" : "no",
+      ...[String(charges), held ? amounts(held.spent) : "", held ? amounts(held.total) : ""].map((text) => ({ text, class: "number" }))];
   });
-  return [table("Accounts", ["Name", "Role", "Tokens", "Password", { text: "Releases", class: "number" }], rows),
+  return [table("Accounts", ["Name", "Role", "Tokens", "Password", ...["Charges", "Spent", "Cap"].map((text) => ({ text, class: "number" }))], rows),
     h("p", { class: "note" }, "Accounts are made on the server: ", h("code", {}, "dpsql user add"), ", ", h("code", {}, "token"), ", ", h("code", {}, "revoke"), ".")];
 }
 
