@@ -238,16 +238,16 @@ def open_session(
     strict_caps: bool = False,
     memory_limit: str | None = None,
     threads: int | None = None,
+    disk: int | None = None,
 ) -> Session:
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
-    limits = limits_asked(memory_limit, threads)
+    limits = replace(limits_asked(memory_limit, threads), disk=disk)
     restricted = restricted or described.restricted
     _check_callers(described, restricted, source=source, ledger=ledger, temp_folder=temp_folder)
-    changes: Changes = "none" if strict_caps else "any" if described.budget.capped else "tighter"
     described = described if budget is None else with_budget(described, budget)
     check_delta(described, delta)
     given = overrides(described, source)
-    book = None if exact or not charged else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)
+    book = None if exact or not charged else _book(described, ledger, new_epoch, strict_caps)
     return Session(
         catalog=described,
         ledger=book,
@@ -259,6 +259,11 @@ def open_session(
         restricted=restricted,
         exact=exact,
     )
+
+
+def _book(catalog: Catalog, ledger: str | Path | None, new_epoch: bool, strict_caps: bool) -> Ledger:
+    changes: Changes = "none" if strict_caps else "any" if catalog.budget.capped else "tighter"
+    return open_ledger(catalog, ledger, new_epoch=new_epoch, changes=changes)
 
 
 def _check_callers(catalog: Catalog, restricted: bool, **given: object) -> None:

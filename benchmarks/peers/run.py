@@ -21,6 +21,7 @@ import duckdb
 import dpsql
 from benchmarks import accuracy
 from benchmarks._environment import ROOT, python_with
+from benchmarks._server_results import section
 from benchmarks.peers.child import Task
 from benchmarks.peers.measures import Size, Speed, Truth, measured, spent
 from benchmarks.peers.reasons import OURS
@@ -92,9 +93,15 @@ def main(argv: list[str]) -> None:
             return
         NUMBERS.parent.mkdir(exist_ok=True)
         NUMBERS.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    RESULTS.write_text(written(json.loads(NUMBERS.read_text(encoding="utf-8"))), encoding="utf-8")
+    write_results()
     draw = [str(python_with(HERE / "requirements" / "opendp.txt", "peers-opendp")), "-m", "benchmarks.peers.draw"]
     subprocess.run([*draw, str(NUMBERS), str(NUMBERS.parent)], check=True, cwd=ROOT)
+
+
+def write_results() -> None:
+    """RESULTS.md, from the numbers of this benchmark and of `server`."""
+    about_peers = written(json.loads(NUMBERS.read_text(encoding="utf-8")))
+    RESULTS.write_text(about_peers + section(), encoding="utf-8")
 
 
 def numbers(programs: list[Program], runs: int, seconds: float, turns: int, sizes: tuple[Size, ...]) -> dict[str, Any]:

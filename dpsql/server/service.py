@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dpsql.dbapi.exchange import Tree, error_of, error_tree
 from dpsql.errors import Error, OperationalError, ProgrammingError
 from dpsql.server.accounts import Account, Accounts, Role
+from dpsql.server.alike import Alike
 from dpsql.server.audit import Audit
 from dpsql.server.lockout import Lockout
 from dpsql.server.process import WorkerDied, died_error
@@ -35,6 +37,7 @@ class QueryService:
         self._waiting = 0
         self._active = 0
         self._asking: Counter[str] = Counter()
+        self._alike = Alike()
         self.counts: Counter[tuple[str, str]] = Counter()
 
     # --- who it is
@@ -94,16 +97,20 @@ class QueryService:
     async def _asked(self, account: Account, request: Mapping[str, Tree], session: Session | None) -> Answered:
         """Whoever waits for a session of their own does not keep others waiting."""
         with self._one_of(account.name):
-            try:
-                if session is not None:
-                    async with session.turn, self._turn():
-                        return await self.sessions.ask(session, request)
-                async with self._turn(), self.sessions.lent(account.name) as borrowed, borrowed.turn:
-                    return await self.sessions.ask(borrowed, {**request, "alone": True})
-            except WorkerDied as died:
-                if died.cause == "stopped":
-                    return {"error": error_tree(stopped()), "real": "DPSQL-503"}, None
-                return {"error": died_error(), "real": died.cause}, None
+            async with self._alike.one_at_a_time(_likeness(account.name, request)):
+                return await self._in_session(account, request, session)
+
+    async def _in_session(self, account: Account, request: Mapping[str, Tree], session: Session | None) -> Answered:
+        try:
+            if session is not None:
+                async with session.turn, self._turn():
+                    return await self.sessions.ask(session, request)
+            async with self._turn(), self.sessions.lent(account.name) as borrowed, borrowed.turn:
+                return await self.sessions.ask(borrowed, {**request, "alone": True})
+        except WorkerDied as died:
+            if died.cause == "stopped":
+                return {"error": error_tree(stopped()), "real": "DPSQL-503"}, None
+            return {"error": died_error(), "real": died.cause}, None
 
     @contextmanager
     def _one_of(self, account: str) -> Iterator[None]:
@@ -173,6 +180,15 @@ class QueryService:
         await self.sessions.end()
         self.audit.write("stopped")
         self.audit.close()
+
+
+def _likeness(account: str, request: Mapping[str, Tree]) -> tuple[str, ...]:
+    """What two requests have in common that are charged once, one after the other: their text, or their query id."""
+    if request.get("ask") not in ("query", "pg_query"):
+        return ()
+    said = json.dumps([account, request.get("sql"), request.get("parameters") or None], sort_keys=True)
+    query_id = request.get("query_id")
+    return (f"text {said}",) if query_id is None else (f"text {said}", f"id {json.dumps([account, query_id])}")
 
 
 def not_let_in() -> ProgrammingError:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from dpsql.dbapi.exchange import Tree
+from dpsql.engine.temporary import place_from, sweep
 from dpsql.errors import InterfaceError, OperationalError
 from dpsql.mechanisms.entropy import secret
+from dpsql.metadata.load import load
 from dpsql.server.process import WorkerDied, WorkerProcess
 from dpsql.server.settings import Settings
 from dpsql.server.worker import Task, digest_of
@@ -39,6 +43,7 @@ class Sessions:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._digest = digest_of(str(settings.metadata))
+        self._place = place_from(load(settings.metadata).temp_folder, None) or Path(tempfile.gettempdir())
         self._threads = ThreadPoolExecutor(settings.sessions + settings.running + 4, thread_name_prefix="dpsql-session")
         self._open: dict[str, Session] = {}
         self._lent: set[Session] = set()
@@ -151,7 +156,7 @@ class Sessions:
         )
 
     async def sweep(self) -> None:
-        """Ends what was not used for long, and workers that died in their sleep."""
+        """Ends what was not used for long, and workers that died in their sleep; removes what the dead wrote down."""
         now = time.monotonic()
         for session in self.all():
             dead = session.worker is not None and not session.worker.alive
@@ -159,6 +164,7 @@ class Sessions:
                 if session in self._idle:
                     self._idle.remove(session)
                 await self.close(session)
+        await asyncio.get_running_loop().run_in_executor(self._threads, sweep, self._place)
 
     async def close_account(self, account: str) -> None:
         """Nobody gets in under that name any more."""
@@ -173,6 +179,7 @@ class Sessions:
         for session in [*self.all(), *self._lent]:
             await self.close(session)
         self._idle.clear()
+        sweep(self._place)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

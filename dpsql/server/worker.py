@@ -142,6 +142,7 @@ def _opened(task: Task) -> Session:
         restricted=True,
         memory_limit=f"{task.memory // 10**6}MB",
         threads=task.threads,
+        disk=task.disk,
     )
     session.vault()
     session.scratch.execute("SELECT 1")

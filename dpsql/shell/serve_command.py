@@ -26,6 +26,7 @@ from dpsql.shell.stderr import Exit
 @click.option("--deadline", default=300.0, type=click.FloatRange(1), metavar="SECONDS", help="For one statement.")
 @click.option("--every", default=0.0, type=click.FloatRange(0), metavar="SECONDS", help="Answer at multiples of this.")
 @click.option("--memory-limit", default="2GB", metavar="SIZE", help="Of each session.")
+@click.option("--disk-limit", default="20GB", metavar="SIZE", help="Of each session's temporary files.")
 @click.option("--threads", default=2, type=click.IntRange(1, 256), help="Of each session.")
 def serve(metadata: str, **given: Any) -> int:
     """Serve a dataset to analysts with accounts (`dpsql user`). Needs dpsql[server].
@@ -46,6 +47,7 @@ def serve(metadata: str, **given: Any) -> int:
         raise InterfaceError(
             f"a server needs {error.name}", code=708, fix="Install it: pip install 'dpsql[server]'."
         ) from None
-    memory, deadline = bytes_of(given.pop("memory_limit")), given.pop("deadline")
-    begin(Settings(metadata=Path(metadata).absolute(), memory=memory, seconds=deadline, **given))
+    memory, disk = bytes_of(given.pop("memory_limit")), bytes_of(given.pop("disk_limit"))
+    deadline = given.pop("deadline")
+    begin(Settings(metadata=Path(metadata).absolute(), memory=memory, disk=disk, seconds=deadline, **given))
     return Exit.OK

@@ -122,7 +122,8 @@ class Engines(Sealed):
     def _shared(limits: Limits) -> Limits:
         """Where the analyst's words run, half of the machine is left to others, unless the caller says how much."""
         folder = limits.temp_directory
-        disk = None if folder is None else shutil.disk_usage(folder).free // 2
+        half = None if folder is None else shutil.disk_usage(folder).free // 2
+        disk = min((size for size in (half, limits.disk) if size is not None), default=None)
         memory = f"{memory_here() // 2 // 10**6}MB" if limits.memory is None else limits.memory
         return replace(limits, memory=memory, disk=disk)
 

@@ -105,7 +105,8 @@ class Apart(Sealed, Closing):
 
     def _disk(self) -> int:
         """At most half of what is left: nobody else's disk is filled."""
-        return min(MOST_DISK, shutil.disk_usage(self._folder).free // 2)
+        asked = MOST_DISK if self._limits.disk is None else self._limits.disk
+        return min(MOST_DISK, asked, shutil.disk_usage(self._folder).free // 2)
 
     @contextmanager
     def _files(self) -> Iterator[tuple[Path, Path]]:
