@@ -37,6 +37,7 @@ def main(argv: list[str]) -> None:
         whole, calm = embedded(here, chosen.clients, chosen.seconds / 4, alone=chosen.alone)
     said = sum(server.charged.values())
     print(f"{chosen.clients} clients, {chosen.seconds:g} s, load average {busy:.0f}")
+    print(f"{rate(server):.1f} statements a second; embedded {rate(whole):.1f}")
     print(f"{server.outcomes.total()} statements; {server.charges} charged, ε = {float(said):g}: as told, each once")
     for kind in MIX:
         for door in KINDS:
@@ -48,11 +49,17 @@ def main(argv: list[str]) -> None:
         latency["embedded"] = of_door(whole, calm, "embedded")
         told = {"date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "load": busy, "clients": chosen.clients}
         told |= {"seconds": chosen.seconds, "embedded": chosen.seconds / 4, "statements": server.outcomes.total()}
+        told |= {"rate": rate(server), "rate_embedded": rate(whole)}
         told |= {"charged": server.charges, "epsilon": float(said), "latency": latency}
         NUMBERS.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
         from benchmarks.peers.run import write_results
 
         write_results()
+
+
+def rate(seen: Seen) -> float:
+    """Statements a second."""
+    return seen.outcomes.total() / seen.elapsed
 
 
 def show(what: str, seconds: list[float], beside: list[float]) -> None:

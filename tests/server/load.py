@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +29,8 @@ from tests.server.started import Started, started, write_data
 PASSWORD = "load password"
 KINDS = ("http", "driver", "postgres")
 CLIENTS_OF_ACCOUNT = 2
+READY = "SELECT name, floor FROM specialties"  # public: free
+OPENING_SECONDS = 600
 RUNNING = 4  # statements at the same time
 SHARED = 900_000_000  # the numbers of questions that everybody asks
 MIX = {"new": 10, "repeat": 5, "shared": 2, "refused": 2, "explain": 3}
@@ -68,6 +71,7 @@ class Seen:
     outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     seconds: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     charges: int = 0
+    elapsed: float = 0
     guard: threading.Lock = field(default_factory=threading.Lock)
 
     def asked(self, client: Client, kind: str, sql: str) -> bool:
@@ -142,6 +146,7 @@ def load(folder: Path, clients: int, seconds: float, *, alone: int = 0) -> tuple
         doors = {"http": _http, "driver": _driver, "postgres": _postgres}
         for door in KINDS if alone else ():
             with doors[door](server, accounts[0]) as client:
+                client.ask(READY)
                 for _ in range(alone):
                     quiet.asked(client, "new", question(next(numbers)))
         opened = [(doors[KINDS[i % 3]], server, accounts[i // CLIENTS_OF_ACCOUNT]) for i in range(clients)]
@@ -154,11 +159,12 @@ def embedded(folder: Path, clients: int, seconds: float, *, alone: int = 0) -> t
     """The same statements of as many connections of one process, in a thread each; as many run at the same time."""
     metadata = write_data(folder, epsilon=1_000_000)
     seen, quiet, numbers = Seen(), Seen(), itertools.count(1)
-    with _embedded(metadata, "c0") as client:
-        for _ in range(alone):
-            quiet.asked(client, "new", question(next(numbers)))
-    opened = [(_embedded, metadata, f"c{i // CLIENTS_OF_ACCOUNT}") for i in range(clients)]
-    together(opened, seen, numbers, seconds)
+    with ThreadPoolExecutor(RUNNING) as turns:
+        with _embedded((metadata, turns), "c0") as client:
+            for _ in range(alone):
+                quiet.asked(client, "new", question(next(numbers)))
+        there = (metadata, turns)
+        together([(_embedded, there, f"c{i // CLIENTS_OF_ACCOUNT}") for i in range(clients)], seen, numbers, seconds)
     check(charges(metadata), seen, quiet)
     return seen, quiet
 
@@ -168,21 +174,29 @@ def together(opened: Sequence[tuple[Any, Any, str]], seen: Seen, numbers: iterto
     over = threading.Event()
 
     failed: list[Exception] = []
+    ready = threading.Barrier(len(opened) + 1)
 
     def one(door: Any, there: Any, account: str, seed: int) -> None:
         try:
             with door(there, account) as client:
+                client.ask(READY)  # its process has started
+                ready.wait(OPENING_SECONDS)
                 use(client, seen, numbers, over, random.Random(seed))
         except Exception as error:
             failed.append(error)
+            ready.abort()
 
     asking = [threading.Thread(target=one, args=(*given, seed)) for seed, given in enumerate(opened)]
     for thread in asking:
         thread.start()
-    time.sleep(seconds)
+    with contextlib.suppress(threading.BrokenBarrierError):
+        ready.wait(OPENING_SECONDS)
+    began = time.monotonic()
+    over.wait(seconds)
     over.set()
     for thread in asking:
         thread.join()
+    seen.elapsed = time.monotonic() - began
     for error in failed:
         raise error
 
@@ -225,7 +239,7 @@ def _http(server: Started, who: str) -> Iterator[Client]:
 
 
 def _epsilon(privacy: Any) -> Fraction:
-    return Fraction(0) if privacy["repeated"] else Fraction(privacy["cost"]["epsilon"])
+    return Fraction(0) if privacy is None or privacy["repeated"] else Fraction(privacy["cost"]["epsilon"])
 
 
 @contextlib.contextmanager
@@ -234,24 +248,19 @@ def _driver(server: Started, who: str) -> Iterator[Client]:
         yield _of_connection("driver", who, connection)
 
 
-TURN = threading.Semaphore(RUNNING)  # as at the server: fifty at once would wait too long for the ledger
-
-
-def _in_turn(ask: Ask) -> Ask:
-    def asked(sql: str) -> Told:
-        with TURN:
-            return ask(sql)
-
-    return asked
-
-
 @contextlib.contextmanager
-def _embedded(metadata: Path, who: str) -> Iterator[Client]:
-    with TURN:
-        connection = dpsql.connect(metadata, analyst=who)
-    with connection:
+def _embedded(there: tuple[Path, ThreadPoolExecutor], who: str) -> Iterator[Client]:
+    """In their turn, as at the server: fifty at once would wait too long for the ledger."""
+    metadata, turns = there
+    with turns.submit(dpsql.connect, metadata, analyst=who).result() as connection:
         client = _of_connection("embedded", who, connection)
-        yield Client(client.door, who, _in_turn(client.ask), _in_turn(client.explain))
+        ask, explain = client.ask, client.explain
+        yield Client(
+            "embedded",
+            who,
+            lambda sql: turns.submit(ask, sql).result(),
+            lambda sql: turns.submit(explain, sql).result(),
+        )
 
 
 def _of_connection(door: str, who: str, connection: Any) -> Client:
@@ -260,7 +269,7 @@ def _of_connection(door: str, who: str, connection: Any) -> Client:
             cursor = connection.execute(sql)
         except dpsql.Error as error:
             raise Failed(error.code) from None
-        free = cursor.privacy.repeated
+        free = cursor.privacy is None or cursor.privacy.repeated
         return Told(Fraction(0) if free else Fraction(cursor.privacy.cost.epsilon), len(cursor.fetchall()))
 
     def explain(sql: str) -> Told:
@@ -283,10 +292,9 @@ def _postgres(server: Started, who: str) -> Iterator[Client]:
             except psycopg.Error as error:
                 code = re.search(r"DPSQL-\d+", str(error))
                 raise Failed(code[0] if code else str(error)) from None
-            (notice,) = notices
-            cost = re.match(r"privacy: ε = ([\d.]+)", notice)
-            assert cost is not None, notice
-            return Told(Fraction(0) if "(a repeat" in notice else Fraction(cost[1]), len(rows))
+            cost = re.match(r"privacy: ε = ([\d.]+)", "".join(notices))
+            free = cost is None or "(a repeat" in notices[0]
+            return Told(Fraction(0) if free else Fraction(cost[1]), len(rows))  # type: ignore[index]
 
         def explain(sql: str) -> Told:
             text = str(connection.execute(f"EXPLAIN {sql}".encode()).fetchall())
