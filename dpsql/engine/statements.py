@@ -1,8 +1,20 @@
-"""A second look at what the planner rendered: queries are one SELECT each."""
+"""What statements a text has, by DuckDB; a second look at what the planner rendered: queries are one SELECT each."""
 
 from __future__ import annotations
 
 import duckdb
+
+from dpsql.errors import SqlError
+
+
+def kinds_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
+    """The kind of each statement. A message of DuckDB's may end within a letter: then it is not shown."""
+    try:
+        return [statement.type.name for statement in connection.extract_statements(sql)]
+    except UnicodeDecodeError:
+        raise SqlError(
+            "DuckDB cannot read this statement", fix="Look for letters in x'…' and for signs beyond ASCII."
+        ) from None
 
 
 def one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | None:

@@ -17,6 +17,7 @@ from dpsql.engine.loading import Forward, load_typed, registered
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import ArrowStream, Column
+from dpsql.engine.statements import kinds_of
 from dpsql.errors import Error, InternalError, SqlError
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class UserConnection(Sealed):
         """The rows of a query over the analyst's database, as text that was checked."""
 
         def work() -> ScratchResult:
-            if [statement.type.name for statement in self._cursor.extract_statements(sql)] != ["SELECT"]:
+            if kinds_of(self._cursor, sql) != ["SELECT"]:
                 raise InternalError("what was taken for a query is something else")
             given = list(parameters) if isinstance(parameters, Sequence) else parameters
             relation = self._cursor.sql(sql, params=given or None)
@@ -124,8 +125,7 @@ class UserConnection(Sealed):
         return self._host.run(work, SqlError, USER_CODE, limited=True)
 
     def _kind(self, sql: str) -> str:
-        statements = self._cursor.extract_statements(sql)
-        kinds = [statement.type.name for statement in statements]
+        kinds = kinds_of(self._cursor, sql)
         if kinds == ["MULTI"]:
             raise SqlError(
                 "this statement cannot have a PIVOT without IN",

@@ -14,19 +14,9 @@ from dataclasses import dataclass
 from dpsql.catalog.model import fold
 from dpsql.errors import Refused, Span, SqlError
 from dpsql.sql.limits import LENGTH_LIMIT
+from dpsql.sql.pieces import matches
 from dpsql.sql.statement import StatementKind
 
-_WORD = re.compile(
-    r"""
-    (?P<gap>\s+|--[^\r\n]*|/\*(?:(?!/\*|\*/).)*\*/)
-    |(?P<text>'(?:[^']|'')*'|[eE]'(?:[^'\\]|\\.|'')*'|[xXbB]'[^']*'|(?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag))
-    |(?P<name>"(?:[^"]|"")+")
-    |(?P<word>[^\W\d][\w$]*)
-    |(?P<number>\d[\w.]*|\.\d\w*)
-    |(?P<sign>[^\s\w'"])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _CHANGES = ("CREATE", "ALTER", "DROP", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE", "COMMENT", "WITH")
 ROWS = ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE")  # they change rows, and count them
 _AFTER_WITH = ("INSERT", "UPDATE", "DELETE", "MERGE")
@@ -44,7 +34,7 @@ _PLACES = frozenset({"memory", "system"})  # the databases of scratch that are n
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A name, a text, a number or a sign. text: of a name without its quotes, of a bare word as it is written."""
+    """A name, a text, a number, a parameter or a sign. text: of a name without its quotes, of a word as it is written."""
 
     kind: str
     text: str
@@ -52,7 +42,7 @@ class Word:
 
     @property
     def upper(self) -> str:
-        return self.text.upper() if self.kind in ("word", "sign") else ""
+        return self.text.upper() if self.kind in ("word", "sign") and self.text.isascii() else ""
 
     @property
     def names(self) -> bool:
@@ -94,17 +84,14 @@ def words(text: str) -> list[Word]:
             why="dpsql limits the size of a statement before it reads it.",
             fix="Insert many rows in several statements, or load a frame: connection.load(name, frame).",
         )
-    read, place = [], 0
-    while place < len(text):
-        match = _WORD.match(text, place)
-        if match is None or "\x00" in match.group() or "\ud800" <= match.group() <= "\udfff":
-            raise SqlError("something here is not closed, or no word of SQL", at=Span(place, place + 1))
+    read, closed = [], "\x00" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+    for match in matches(text):
         kind, said = match.lastgroup or "", match.group()
         kind = "text" if kind == "tag" else kind
-        if kind != "gap":
-            named = said[1:-1].replace('""', '"') if kind == "name" else said
-            read.append(Word(kind, named, Span(place, match.end())))
-        place = match.end()
+        if not closed or said in ("'", '"', '""'):
+            raise SqlError("something here is not closed, or no word of SQL", at=Span(match.start(), match.start() + 1))
+        named = said[1:-1].replace('""', '"') if kind == "name" else said
+        read.append(Word(kind, named, Span(match.start(), match.end())))
     while read and read[-1].upper == ";":
         read.pop()
     return read

@@ -7,23 +7,31 @@ read again by `sql/lexical.py`. DuckDB's own parser says what a text that is pas
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpsql.errors import SqlError
 from dpsql.sql.limits import DIGITS_LIMIT, LENGTH_LIMIT, NESTING_LIMIT, TOKEN_LIMIT, too_deep
 
+# As DuckDB's tokenizer has them, which tests/properties/test_pieces.py compares: what is no space, digit or sign of ASCII is
+# a letter, comments nest, and a backslash escapes in E'…'.
+_SPACES = "\xa0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
+_LETTER, _LATER = rf"[^\x00\t-\r -@\[-^`{{-~{_SPACES}]", rf"[^\x00\t-\r -/:-@\[-^`{{-~{_SPACES}]"
+_DIGITS = "[0-9](?:_?[0-9])*"
 _PIECE = re.compile(
-    r"""
-      (?P<gap>\s+|--[^\r\n]*|/\*.*?\*/)
-    | (?P<text>[eExXbB]?'(?:[^']|'')*'|\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$)
+    rf"""
+      (?P<gap>[ \t\n\r\f\v{_SPACES}]+|--[^\r\n]*)
+    | (?P<comment>/\*)
+    | (?P<text>[eE]'(?:[^'\\]|\\.|'')*'|[xXbBnN]?'(?:[^']|'')*'|\$(?P<tag>(?:{_LETTER}{_LATER}*)?)\$.*?\$(?P=tag)\$)
     | (?P<name>"(?:[^"]|"")*")
-    | (?P<parameter>\?|\$\d+|\$[^\W\d]\w*)
-    | (?P<number>\.?\d[\w.]*)
-    | (?P<word>[^\W\d][\w$]*)
+    | (?P<parameter>\?|\$[0-9]+|\${_LETTER}{_LATER}*)
+    | (?P<number>(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?[0-9]+)?)
+    | (?P<word>{_LETTER}(?:{_LATER}|\$)*)
     | (?P<sign>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMMENT = re.compile(r"/\*|\*/")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 DESCRIBING = ("DESCRIBE", "DESC")
 _QUERY = frozenset("SELECT WITH FROM VALUES PIVOT PIVOT_WIDER UNPIVOT PIVOT_LONGER SUMMARIZE TABLE".split())
@@ -44,7 +52,7 @@ class Piece:
 
     @property
     def word(self) -> str:
-        return self.text.upper() if self.kind == "word" else ""
+        return self.text.upper() if self.kind == "word" and self.text.isascii() else ""
 
     @property
     def identifier(self) -> str:
@@ -58,11 +66,9 @@ def pieces(text: str) -> list[Piece]:
         raise SqlError(f"the statement is longer than {LENGTH_LIMIT:,} characters")
     read: list[Piece] = []
     depth = 0
-    for match in _PIECE.finditer(text):
+    for match in matches(text):
         kind = match.lastgroup or ""
         kind = "text" if kind == "tag" else kind
-        if kind == "gap":
-            continue
         if kind == "sign" and match.group() in _CLOSING:
             depth -= 1
         read.append(Piece(kind, match.group(), match.start(), depth))
@@ -77,6 +83,33 @@ def pieces(text: str) -> list[Piece]:
     while read and read[-1].text == ";":
         read.pop()
     return read
+
+
+def matches(text: str) -> Iterator[re.Match[str]]:
+    """Without gaps and comments; a SqlError where what follows depends on more than is read here."""
+    at, before = 0, ""
+    while match := _PIECE.match(text, at):
+        at = match.end()
+        if match.lastgroup == "comment":
+            at = _after_comment(text, at)
+        elif match.lastgroup != "gap":
+            if match.group() == "`":
+                raise SqlError("the sign ` means nothing here", fix='Quote a name with double quotes: "name".')
+            if before[:2] in ("e'", "E'") and match.group()[0] == "'":
+                raise SqlError("two texts are side by side", fix="Write ||, or a comma.")
+            before = match.group()
+            yield match
+
+
+def _after_comment(text: str, at: int) -> int:
+    open_ = 1
+    while open_:
+        sign = _COMMENT.search(text, at)
+        if sign is None:
+            raise SqlError("a comment is not closed", fix="Add */.")
+        open_ += 1 if sign.group() == "/*" else -1
+        at = sign.end()
+    return at
 
 
 def begins_query(read: list[Piece], at: int) -> bool:

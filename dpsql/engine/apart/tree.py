@@ -124,11 +124,9 @@ def _tree(text: str) -> Any:
     try:
         with parser().cursor() as cursor:
             ((printed,),) = cursor.execute(_SERIALIZE, [text]).fetchall()
-    except duckdb.Error:
+        tree = json.loads(printed)
+    except (duckdb.Error, ValueError):  # half a letter: in the text, or where DuckDB's message ends
         return None
-    except UnicodeEncodeError:  # half a character
-        return None
-    tree = json.loads(printed)
     statements = tree.get("statements", ())
     return statements[0].get("node") if not tree.get("error") and len(statements) == 1 else None
 
@@ -138,7 +136,7 @@ def is_several(text: str) -> bool:
     try:
         with parser().cursor() as cursor:
             kinds = [statement.type for statement in cursor.extract_statements(text)]
-    except duckdb.Error:
+    except (duckdb.Error, ValueError):
         return False
     return kinds == [duckdb.StatementType.MULTI]
 

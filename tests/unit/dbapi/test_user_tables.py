@@ -74,6 +74,15 @@ def test_tables_of_a_pivot_without_in(connection: dpsql.Connection) -> None:
     assert "PIVOT without IN" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "sql", ["SELECT x'é'", "CREATE TABLE m AS SELECT x'é' AS a", "SELECT [x'0😀', COUNT(*)] FROM t", "SELECT 1 `a`"]
+)
+def test_what_duckdb_has_no_words_for(connection: dpsql.Connection, sql: str) -> None:
+    """Its message would end within a letter; and a sign that it reads in a way of its own."""
+    with pytest.raises(dpsql.Error, match=r"DPSQL-1\d\d"):
+        connection.execute(sql)
+
+
 def test_what_is_made_beside_tables(connection: dpsql.Connection) -> None:
     for sql in (
         "CREATE SEQUENCE s START 5",
