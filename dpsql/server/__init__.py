@@ -1,6 +1,7 @@
 """`dpsql serve`: analysts who never touch the data. The way of a question, and who imports whom:
 
     http, wire      the doors: they translate, and decide nothing
+    page            what http serves to a browser
     serve           what is checked before it listens, and how it ends
     service         who waits, who runs, how long; the audit log
     sessions        worker processes and whose they are

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dpsql.server import page as files
+from dpsql.server.accounts import Accounts
 from tests.server import browser as chromium
 from tests.server.browser import opened, sign_in
 from tests.server.started import Started
@@ -76,10 +77,24 @@ def test_in_and_out(browser: Browser, server: Started) -> None:
         assert page.locator("#who").inner_text() == "ana" and page.locator("#dataset").inner_text() == "visits"
         assert server.tokens["ana"] not in page.url and page.get_by_label("Your token").input_value() == ""
         page.reload()
-        page.get_by_label("Query").wait_for()
+        page.get_by_label("Query").fill("SELECT COUNT(*) AS mine FROM visits")
         page.get_by_role("button", name="Sign out").click()
         page.get_by_label("Your token").wait_for()
-        assert page.evaluate("sessionStorage.length") == 0 and page.locator("#tables").inner_text() == ""
+        assert page.evaluate("sessionStorage.length") == 0 and page.locator("#sql").input_value() == ""
+        assert [page.locator(f"#{place}").text_content() for place in ("tables", "budget", "answer")] == ["", "", ""]
+
+
+def test_a_token_that_is_revoked_ends_the_visit(browser: Browser, server: Started) -> None:
+    accounts = Accounts(server.metadata.with_name(server.metadata.name + ".ledger.users"))
+    server.tokens["short"], token = accounts.new_token("ben", 600)
+    with opened(browser, server) as page:
+        sign_in(page, server, "short")
+        accounts.revoke("ben", token.name)
+        ask(page, "SELECT 1 AS a")
+        page.get_by_role("alert").filter(has_text="DPSQL-700").wait_for()
+        assert page.locator("#ask").is_hidden() and page.evaluate("sessionStorage.length") == 0
+        page.wait_for_timeout(700)  # longer than the pause after which the cost is asked for
+        assert [page.locator(f"#{place}").text_content() for place in ("tables", "budget", "answer")] == ["", "", ""]
 
 
 def test_what_it_would_cost_while_one_types(page: Page, server: Started) -> None:

@@ -10,6 +10,10 @@ export function showBudget(budget, who) {
   draw();
 }
 
+export function forgetBudget() {
+  held = next = null;
+}
+
 // what the query in the editor would charge; null: nobody knows yet
 export function showNext(cost) {
   next = cost;

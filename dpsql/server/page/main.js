@@ -1,7 +1,7 @@
 // Who is signed in, and which view is shown. Addresses: #/ask, #/releases, #/releases/NAME, #/owner.
 
 import { ask, dropToken, keepToken, signedIn } from "./api.js";
-import { showBudget } from "./budget.js";
+import { forgetBudget, showBudget } from "./budget.js";
 import { byId, h, problem, say } from "./dom.js";
 import { forget, learn } from "./completion.js";
 import { startEditor, write } from "./editor.js";
@@ -46,7 +46,8 @@ function edit(sql) {
 }
 
 async function refreshBudget() {
-  showBudget((await ask("GET", "/v1/budget")).budget, state.me.name);
+  const { budget } = await ask("GET", "/v1/budget");
+  if (state.me !== null) showBudget(budget, state.me.name);
 }
 
 async function begin() {
@@ -77,6 +78,7 @@ function signOut(said) {
   for (const id of ["dataset", "who"]) byId(id).textContent = "";
   for (const id of ["answer", "budget", "tables", "releases-list", "release-shown", "owner-shown"]) byId(id).replaceChildren();
   forget();
+  forgetBudget();
   write("");
   byId("signin-error").replaceChildren(said ? problem(said) : "");
   route();
@@ -99,8 +101,8 @@ byId("signin-form").addEventListener("submit", async (event) => {
 });
 
 byId("signout").addEventListener("click", () => {
-  location.hash = "#/ask"; // whoever is next begins anew
-  signOut();
+  dropToken();
+  location.replace("/"); // nothing of this visit is left, nor what is still to come
 });
 addEventListener("notletin", ({ detail }) => state.me !== null && signOut(detail));
 addEventListener("hashchange", () => {
@@ -108,7 +110,10 @@ addEventListener("hashchange", () => {
   const view = VIEWS.find((id) => !byId(id).hidden);
   if (location.hash.startsWith("#/")) (view === "ask" ? byId("sql") : byId(`${view}-title`)).focus();
 });
-addEventListener("released", refreshBudget);
+addEventListener("released", async () => {
+  if (state.me === null) return;
+  await refreshBudget().catch((error) => byId("budget").replaceChildren(h("div", { class: "error" }, problem(error))));
+});
 
 startEditor();
 if (signedIn()) await begin().catch(signOut);
