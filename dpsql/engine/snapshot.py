@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from dpsql.engine.arrow_cells import cell_at, cell_by_cell, in_memory, readable
 from dpsql.engine.files import OTHER_TIMES, on_the_clock
 from dpsql.engine.loading import Forward, load_columns, registered
 from dpsql.engine.quoting import quote_identifier, repeated
@@ -25,6 +26,7 @@ _MULTIPLIED = ("TIMESTAMP WITH TIME ZONE", "INTERVAL")  # DuckDB counts them in 
 _FINE = re.compile("us|μs|ns|nano", re.ASCII)
 _TIMES = re.compile(r"TIME|INTERVAL")
 _KEPT |= {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
+_PROBE = "dpsql_probe"
 _FIX = "Pass a pandas, polars or pyarrow frame, or a mapping of column names to arrays."
 
 
@@ -121,7 +123,7 @@ def _objects(series: Any) -> Array:
         return np.asarray(series.to_numpy(dtype=object, na_value=None))
     except (ValueError, OverflowError):
         cells = np.empty(len(series), dtype=object)
-        cells[:] = [_cell(series.array.__arrow_array__(), place) for place in range(len(series))]
+        cells[:] = [cell_at(series.array.__arrow_array__(), place) for place in range(len(series))]
         return cells
 
 
@@ -188,32 +190,52 @@ def _stream(data: object) -> ArrowStream | None:
             data = getattr(data, method)()
     if isinstance(data, ArrowStream) and callable(getattr(data, "read_all", None)):
         data = data.read_all()  # type: ignore[attr-defined]  # a pyarrow reader, whose rows could be read once only
-    return data if isinstance(data, ArrowStream) else None
+    return in_memory(data) if isinstance(data, ArrowStream) else None
 
 
 def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, stream: ArrowStream) -> None:
+    """As DuckDB reads it; a cell that it cannot read is NULL, and changes nothing else."""
     given = _given_names(stream)
     checked = None if given is None else _names(table, given)
-    failed = False
+    if _is_read(connection, table, sql_name, stream, checked):
+        return
+    mended = _mended(connection, table, stream)
+    if mended is not None and _is_read(connection, table, sql_name, mended, checked):
+        return
+    cells = cell_by_cell(stream if mended is None else mended, checked or ())
+    if cells is None:
+        raise refuse(table, "its Arrow data cannot be read (a type DuckDB does not know, or text that is not UTF-8)")
+    load_columns(connection, f"TABLE {sql_name}", cells)
+
+
+def _mended(connection: duckdb.DuckDBPyConnection, table: str, stream: ArrowStream) -> Any:
+    def reads(part: object) -> bool:
+        return _is_read(connection, table, _PROBE, part, ())
+
+    try:
+        return readable(stream, reads)
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_PROBE}").fetchall()
+
+
+def _is_read(
+    connection: duckdb.DuckDBPyConnection, table: str, sql_name: str, stream: Any, checked: tuple[str, ...] | None
+) -> bool:
+    """CREATE TABLE; False where DuckDB does not know a type, or cannot read a cell. checked: the names, if known."""
     try:
         with registered(connection, Forward(stream)) as view:
             described = connection.execute(f"DESCRIBE SELECT * FROM {view}").fetchall()
-            _names(table, checked or [name for name, *_ in described])
+            if checked is None:
+                _names(table, [name for name, *_ in described])
             coarse = _coarse(described, stream)
             if coarse is not None:
                 raise refuse(table, coarse)
             items = ", ".join(_arrow_item(name, type_) for name, type_, *_ in described)
+            connection.execute(f"DROP TABLE IF EXISTS {sql_name}").fetchall()
             connection.execute(f"CREATE TABLE {sql_name} AS SELECT {items} FROM {view}").fetchall()
     except (duckdb.Error, TypeError, ValueError, RuntimeError):
-        failed = True  # the message may quote a cell
-    if failed:
-        cells = _cell_by_cell(stream, checked or ())
-        if cells is None:
-            raise refuse(
-                table, "its Arrow data cannot be read (a type DuckDB does not know, or text that is not UTF-8)"
-            )
-        connection.execute(f"DROP TABLE IF EXISTS {sql_name}").fetchall()
-        load_columns(connection, f"TABLE {sql_name}", cells)
+        return False  # the message may quote a cell
+    return True
 
 
 def _given_names(stream: object) -> list[object] | None:
@@ -222,41 +244,6 @@ def _given_names(stream: object) -> list[object] | None:
         if isinstance(names, Sequence) and not isinstance(names, str):
             return list(names)
     return None
-
-
-def _cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | None:
-    """Text of every cell, for a table in memory that is not read as it is: a type DuckDB does not know, or one cell that
-    is not UTF-8, which then is NULL and changes nothing else. None: a stream, whose rows are gone, or no known table."""
-    columns: dict[str, Array] = {}
-    for name in names:
-        try:
-            column = stream[name]  # type: ignore[index]  # tables have it, streams raise TypeError
-            listed = _listed(column)
-        except (TypeError, AttributeError):
-            return None
-        cells = np.empty(len(listed), dtype=object)
-        cells[:] = listed
-        columns[name] = text_cells(cells)
-    return columns or None
-
-
-def _listed(column: Any) -> list[object]:
-    """Its cells; one that Python has no value for (a year beyond 9999) is None."""
-    listed = getattr(column, "to_pylist", None) or column.to_list
-    try:
-        return list(listed())
-    except UnicodeDecodeError:
-        return list(column.cast("binary").to_pylist())
-    except (ValueError, OverflowError):
-        return [_cell(column, place) for place in range(len(column))]
-
-
-def _cell(column: Any, place: int) -> object:
-    try:
-        cell = column[place]
-        return cell.as_py() if hasattr(cell, "as_py") else cell
-    except (ValueError, OverflowError):
-        return None
 
 
 def _coarse(described: Sequence[Sequence[Any]], stream: object) -> str | None:
@@ -276,6 +263,8 @@ def _coarse(described: Sequence[Sequence[Any]], stream: object) -> str | None:
             return f"column {position} counts time in units coarser than microseconds; cast it to microseconds"
         if (type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION"))) and _TIMES.search(type_):
             return f"column {position} holds times inside lists or structs; leave it out or unnest it"
+        if "dictionary<" in str(arrow.get(name, ""))[1:]:  # one value of it that is not UTF-8 would be in every cell
+            return f"column {position} holds dictionaries inside lists or structs; leave it out or unnest it"
     return None
 
 

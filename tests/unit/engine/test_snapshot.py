@@ -296,15 +296,41 @@ def test_arrow() -> None:
 
 
 def test_arrow_that_duckdb_cannot_read() -> None:
-    """One cell that is not UTF-8, or a type that DuckDB lacks: cell by cell where the rows are still there to read."""
+    """A cell that is not UTF-8 is NULL, and its column keeps its type. A type that DuckDB lacks is read cell by cell."""
     raw = pa.array([SENTINEL.encode(), b"\xff", None], pa.binary())
     table = pa.table({"x": pa.Array.from_buffers(pa.string(), 3, raw.buffers()), "y": pa.array([1, 2, 3])})
     assert read(table) == [SENTINEL, None, None]
-    assert read(table, "SELECT CAST(y AS VARCHAR) AS y FROM source.f") == ["1", "2", "3"]
+    assert types(table) == {"x": "VARCHAR", "y": "BIGINT"}
     assert read(pa.table({"x": pa.array([decimal.Decimal("1.5"), None], pa.decimal256(60, 2))})) == ["1.50", None]
     assert read(pl.DataFrame({"x": pl.Series([2**100, None], dtype=pl.Int128)})) == [str(2**100), None]
     assert read(table.to_reader()) == [SENTINEL, None, None]
-    refused(Forward(table))
+    assert read(Forward(table)) == [SENTINEL, None, None]
+
+
+def test_one_cell_that_is_not_utf8_changes_no_other() -> None:
+    """In texts, dictionaries and lists; what DuckDB makes of the others is what it makes of them without that cell."""
+
+    def table(cell: bytes | None) -> pa.Table:
+        raw = pa.array([b"ok", cell, None], pa.binary())
+        text = pa.Array.from_buffers(pa.string(), 3, raw.buffers(), null_count=raw.null_count)
+        coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), text)
+        listed = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), text)
+        rest = {"b": [True, False, None], "d": [2.5, 1e16, 0.1], "f": pa.array([0.1, 2.5, None], pa.float32())}
+        spans = pa.array([86_400_000_000, 5, None], pa.duration("us"))
+        return pa.table(
+            {"x": text, "coded": coded, "listed": listed, **rest, "bytes": [b"\xff", b"1", None], "spans": spans}
+        )
+
+    def rows(cell: bytes | None) -> list[list[object]]:
+        made = table(cell)
+        shown = ", ".join(f"TRY_CAST({name} AS VARCHAR) AS {name}" for name in made.column_names)
+        with Vault.open({"f": Frame(data=made)}) as vault:
+            cells = vault.run(f"SELECT {shown} FROM source.f")
+            kinds = [column.type for column in vault.columns("f")]
+        return [kinds, *([*cells[name]] for name in made.column_names if name != "listed"), [*cells["listed"][[0, 2]]]]
+
+    assert rows(b"\xff") == rows(None)
+    refused(pa.table({"x": pa.array([[b"a"]], pa.list_(pa.dictionary(pa.int8(), pa.binary())))}))
 
 
 def test_a_relation_of_another_connection() -> None:
