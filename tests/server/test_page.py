@@ -148,8 +148,12 @@ def test_small_numbers_are_marked_and_what_has_an_order_is_a_line(page: Page) ->
 
 def test_an_error_is_marked_at_its_place(page: Page) -> None:
     sql = "SELECT '🩺' AS a,\n  AVG(cots) AS mean FROM visits"
+    ask(page, "SELECT 1 AS a")
+    page.get_by_role("table", name="Result").wait_for()
+    assert page.locator("#answer-of").is_hidden()
     page.get_by_label("Query").fill(sql)
     page.get_by_text("there is no column").wait_for()
+    assert page.locator("#answer-of").inner_text() == "The answer to SELECT 1 AS a"
     assert page.locator("#problem strong").inner_text() == "DPSQL-102"
     assert "(line 2, column 7)" in page.locator("#problem").inner_text()
     assert page.get_by_label("Query").get_attribute("aria-invalid") == "true"

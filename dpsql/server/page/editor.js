@@ -3,7 +3,7 @@
 
 import { ask } from "./api.js";
 import { startCompletion } from "./completion.js";
-import { byId, problem, say } from "./dom.js";
+import { byId, h, problem, say } from "./dom.js";
 import { estimateSoon } from "./estimate.js";
 import { shownAnswer } from "./result.js";
 
@@ -13,7 +13,7 @@ const KEYWORDS = ("ALL AND AS ASC BETWEEN BY CASE CAST CROSS DATE DESC DESCRIBE 
 const TOKEN = new RegExp(String.raw`(?<quoted>'(?:[^']|'')*'?|--[^\n]*)|(?<digit>\b\d+(?:\.\d+)?\b)|\b(?<keyword>${KEYWORDS.join("|")})\b`, "gi");
 const PAINTS = typeof Highlight === "function" && CSS.highlights !== undefined;
 
-let wrong = null, running = false;
+let wrong = null, running = false, answered = null;
 
 export const written = () => byId("sql").value;
 
@@ -25,9 +25,18 @@ export function write(sql) {
 function changed() {
   wrong = null;
   paint();
+  markAnswer();
   byId("problem").replaceChildren();
   byId("sql").removeAttribute("aria-invalid");
   estimateSoon(written(), showProblem);
+}
+
+// An answer stays while the next statement is written; then it says whose it is.
+function markAnswer() {
+  const of = byId("answer-of");
+  if (of === null) return;
+  of.hidden = written() === answered;
+  of.replaceChildren("The answer to ", h("code", {}, answered.length > 200 ? `${answered.slice(0, 199)}…` : answered));
 }
 
 function paint() {
@@ -76,7 +85,9 @@ async function run() {
   say("Running");
   try {
     const answer = await ask("POST", "/v1/query", { sql });
-    byId("answer").replaceChildren(shownAnswer(answer, "answer"));
+    byId("answer").replaceChildren(h("p", { class: "note", id: "answer-of", hidden: true }), shownAnswer(answer, "answer"));
+    answered = sql;
+    markAnswer();
     say(answer.rows === null ? "Done" : `The answer has ${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`);
   } catch (error) {
     showProblem(error);

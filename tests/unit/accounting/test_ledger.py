@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
@@ -205,6 +207,20 @@ class TestRepeats:
         assert ledger.stored(analyst="ana", plan="q", metadata="m") is None
         assert ledger.stored(analyst="ana", plan="p", metadata="n") is None
         assert ledger.stored(analyst="ana", plan="p", metadata="m", query_id="q") is None
+
+    def test_rows_by_the_number_of_their_charge(self, ledger: Ledger) -> None:
+        first, second = answer(ledger, charge(), b"first"), answer(ledger, charge(), b"second")
+        unfinished = ledger.reserve(charge())
+        assert [ledger.rows_of(one.id) for one in (first, second, unfinished)] == [b"first", b"second", None]
+        assert ledger.rows_of(first.id + 1) is None and ledger.rows_of(99) is None
+
+    def test_rows_that_were_changed_are_not_given(self, path: Path) -> None:
+        ledger = Ledger.open(path, ACCOUNT)
+        receipt = answer(ledger, charge())
+        with contextlib.closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE released SET rows = ?", (b"other",))
+        assert code_of(lambda: ledger.rows_of(receipt.id)) == "DPSQL-440"
+        ledger.close()
 
 
 class TestAnalysts:
