@@ -6,11 +6,14 @@ import { byId, h, say } from "./dom.js";
 const MOST = 8;
 let known = [];
 
+// A name as SQL has it.
+const quoted = (name) => (/^[\p{L}_][\p{L}\d_]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+
 export function learn({ tables }, { aggregates, functions }) {
   const calls = [...aggregates, ...functions].filter(({ name }) => /^\w+$/.test(name));
   known = [
-    ...tables.flatMap((one) => one.columns.map(([name, type]) => ({ text: name, kind: "column", note: `${type}, ${one.name}`, table: one.name }))),
-    ...tables.map((one) => ({ text: one.name, kind: "table", note: one.description || one.kind })),
+    ...tables.flatMap((one) => one.columns.map(([name, type]) => ({ text: quoted(name), kind: "column", note: `${type}, ${one.name}`, table: one.name }))),
+    ...tables.map((one) => ({ text: quoted(one.name), kind: "table", note: one.description || one.kind })),
     ...calls.map((one) => ({ text: `${one.name.toUpperCase()}(`, kind: "function", note: one.doc.split(". ")[0], call: one.name })),
   ];
   const seen = new Set();
@@ -30,7 +33,7 @@ function offers(whole, before, asked) {
   const named = new Set(whole.toLowerCase().match(/[\p{L}\d_]+/gu));
   const wantsTable = /\b(from|join)\s+$/i.test(rest), of = /([\p{L}\d_]+)\.$/u.exec(rest)?.[1].toLowerCase();
   const fits = (one) => {
-    if (!one.text.toLowerCase().startsWith(begun) || one.text.toLowerCase() === begun) return false;
+    if (!one.text.toLowerCase().replace(/^"/, "").startsWith(begun) || one.text.toLowerCase() === begun) return false;
     if (of !== undefined) return one.kind === "column" && (one.table.toLowerCase() === of || !tables().has(of));
     return !wantsTable || one.kind === "table";
   };

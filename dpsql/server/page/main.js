@@ -88,6 +88,9 @@ byId("signin-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   byId("signin-error").replaceChildren();
   keepToken(byId("token").value.trim());
+  const send = event.submitter ?? byId("signin-form").querySelector("button");
+  send.disabled = true; // a first session takes a moment
+  send.textContent = "Signing in…";
   try {
     await begin();
     byId("token").value = "";
@@ -97,6 +100,9 @@ byId("signin-form").addEventListener("submit", async (event) => {
   } catch (error) {
     signOut(error);
     byId("token").select();
+  } finally {
+    send.disabled = false;
+    send.textContent = "Sign in";
   }
 });
 
