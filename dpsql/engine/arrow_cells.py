@@ -87,20 +87,20 @@ def cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | N
     for name in names:
         try:
             column = stream[name]  # type: ignore[index]  # tables have it, streams raise TypeError
-            listed = _listed(column)
+            cells_of = listed(column)
         except (TypeError, AttributeError):
             return None
-        cells = np.empty(len(listed), dtype=object)
-        cells[:] = listed
+        cells = np.empty(len(cells_of), dtype=object)
+        cells[:] = cells_of
         columns[name] = text_cells(cells)
     return columns or None
 
 
-def _listed(column: Any) -> list[object]:
+def listed(column: Any) -> list[object]:
     """Its cells; one that Python has no value for (a year beyond 9999) is None."""
-    listed = getattr(column, "to_pylist", None) or column.to_list
+    to_list = getattr(column, "to_pylist", None) or column.to_list
     try:
-        return list(listed())
+        return list(to_list())
     except (ValueError, OverflowError):
         return [cell_at(column, place) for place in range(len(column))]
 

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from dpsql.engine.arrow_cells import cell_at, cell_by_cell, in_memory, readable
+from dpsql.engine.arrow_cells import cell_by_cell, in_memory, listed, readable
 from dpsql.engine.files import OTHER_TIMES, on_the_clock
 from dpsql.engine.loading import Forward, load_columns, registered
 from dpsql.engine.quoting import quote_identifier, repeated
@@ -73,7 +73,9 @@ def _mapping_columns(table: str, data: Mapping[Any, Any]) -> dict[str, Array]:
 
 def _array(table: str, name: str, values: object) -> Array:
     if hasattr(values, "dtype") and not isinstance(values, np.ndarray):
-        return _series(values) if hasattr(values, "isna") else _array(table, name, np.asarray(values))
+        if hasattr(values, "isna"):
+            return _series(values)
+        return _masked(values) if hasattr(values, "drop_nulls") else _array(table, name, np.asarray(values))
     if isinstance(values, np.ndarray):
         array = values
     elif isinstance(values, (list, tuple)):
@@ -84,6 +86,17 @@ def _array(table: str, name: str, values: object) -> Array:
     if array.ndim != 1:
         raise refuse(table, f"column {name} is not one-dimensional")
     return robust(array)
+
+
+def _masked(values: Any) -> Array:
+    """A polars Series: of its dtype, which NumPy would change for a single NULL."""
+    none = np.asarray(values.slice(0, 0))
+    if none.dtype.kind not in "biuf":
+        return robust(np.asarray(values))
+    lost = np.asarray(values.is_null())
+    whole = np.zeros(len(values), dtype=none.dtype)
+    whole[~lost] = np.asarray(values.drop_nulls())
+    return np.ma.MaskedArray(robust(whole), lost)
 
 
 def _pandas_columns(table: str, frame: Any) -> dict[str, Array]:
@@ -118,13 +131,16 @@ def _moments(series: Any) -> Array:
 
 
 def _objects(series: Any) -> Array:
-    """Its cells as Python has them; None where there is none, or none that Python can hold."""
-    try:
-        return np.asarray(series.to_numpy(dtype=object, na_value=None))
-    except (ValueError, OverflowError):
-        cells = np.empty(len(series), dtype=object)
-        cells[:] = [cell_at(series.array.__arrow_array__(), place) for place in range(len(series))]
-        return cells
+    """Its cells as Python has them; None where there is none, or none that Python can hold. Arrow's are asked one by one:
+    NumPy would make floats of all lists of integers where one of them holds a NULL."""
+    if not hasattr(series.dtype, "pyarrow_dtype"):
+        try:
+            return np.asarray(series.to_numpy(dtype=object, na_value=None))
+        except (ValueError, OverflowError):
+            pass
+    cells = np.empty(len(series), dtype=object)
+    cells[:] = listed(series.array.__arrow_array__())
+    return cells
 
 
 def _categories(series: Any) -> Array:

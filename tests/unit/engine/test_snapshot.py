@@ -333,6 +333,31 @@ def test_one_cell_that_is_not_utf8_changes_no_other() -> None:
     refused(pa.table({"x": pa.array([[b"a"]], pa.list_(pa.dictionary(pa.int8(), pa.binary())))}))
 
 
+@pytest.mark.parametrize(
+    ("cells", "dtype", "type_"),
+    [
+        ([2**53 + 1, 5], pl.Int64, "BIGINT"),
+        ([2**64 - 1, 5], pl.UInt64, "UBIGINT"),
+        ([True, False], pl.Boolean, "BOOLEAN"),
+        ([0.5, 2.5], pl.Float32, "FLOAT"),
+        (["a", "b"], pl.String, "VARCHAR"),
+    ],
+)
+def test_one_null_changes_no_other_cell_of_a_series(cells: list[object], dtype: pl.DataType, type_: str) -> None:
+    """NumPy has no integers or booleans beside NULL."""
+    shown = "SELECT CAST(x AS VARCHAR) AS x FROM source.f"
+    every = [{"x": pl.Series([*cells, last], dtype=dtype)} for last in (None, cells[0])]
+    assert [types(frame)["x"] for frame in every] == [type_, type_]
+    with_null, without = (read(frame, shown) for frame in every)
+    assert with_null == [*without[:2], None]
+
+
+def test_one_null_in_a_list_changes_no_other_list() -> None:
+    dtype = pd.ArrowDtype(pa.list_(pa.int8()))
+    frames = [pd.DataFrame({"x": pd.Series([[1], [2], last], dtype=dtype)}) for last in ([None], [3])]
+    assert [read(frame)[:2] for frame in frames] == [["[1]", "[2]"]] * 2
+
+
 def test_a_relation_of_another_connection() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT range AS x FROM range(3)")
