@@ -63,6 +63,12 @@ def test_the_files_have_the_headers_and_name_no_other_host(server: Started) -> N
         assert reply.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
         assert (reply.headers["x-content-type-options"], reply.headers["referrer-policy"]) == ("nosniff", "no-referrer")
         assert reply.headers["cache-control"] == "no-store"
+    private = [
+        server.query("SELECT 1 AS a"),
+        server.request("GET", "/v1/releases"),
+        server.request("GET", "/v1/releases/1-x"),
+    ]
+    assert {reply.headers["cache-control"] for reply in private} == {"no-store"}
     assert server.request("GET", "/page/__init__.py", who=None).status == 404
     assert server.request("GET", "/page/../http.py", who=None).status == 404
 

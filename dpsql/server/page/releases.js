@@ -21,13 +21,13 @@ export async function showReleases(me) {
 
 function listed(releases, me) {
   const everybody = me.role === "owner";
-  const heads = ["Release", "Released", ...(everybody ? ["Analyst"] : []), "Statement", { text: "Cost", class: "number" }];
+  const heads = ["Release", "Statement", { text: "Cost", class: "number" }, ...(everybody ? ["Analyst"] : []), "Released"];
   const rows = releases.map((one) => [
     one.state === "released" && one.sql ? h("a", { href: `#/releases/${nameOf(one)}`, "aria-label": `Open release ${one.id}` }, `Open ${one.id}`) : `${one.id}: ${one.state}`,
-    { text: time(one.time), class: "time" },
-    ...(everybody ? [one.analyst ?? ""] : []),
     h("code", { class: "statement" }, one.sql ?? one.measurements.map(({ name }) => name).join(", ")),
     { text: counted(one), class: "number" },
+    ...(everybody ? [one.analyst ?? ""] : []),
+    { text: time(one.time), class: "time" },
   ]);
   const whose = everybody ? "Releases to everybody" : "Your releases";
   return h("div", {}, h("p", { class: "note" }, `${whose}, the newest first. Opening one is free.`), table(whose, heads, rows));
