@@ -103,6 +103,8 @@ SLOW_FOLDERS = ("attacks", "properties", "statistics")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # One process starts Spark: under worksteal the first has the first tests, and others take from the end.
+    items.sort(key=lambda item: "spark" not in item.nodeid)
     skip = pytest.mark.skip(reason="only `make deep` runs it")
     for item in items:
         if any(item.path.is_relative_to(TESTS / name) for name in SLOW_FOLDERS):

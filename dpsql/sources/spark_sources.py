@@ -27,9 +27,14 @@ def _there(table: TableSpec, cluster: Cluster) -> SparkTable:
 
 def spark_source(value: object, table: TableSpec) -> SparkTable | None:
     """A table's source by hand: a session, an address, or {"spark": either, "table": …, "files": …, "timeout": …}; None for
-    anything else."""
+    anything else. A DataFrame is refused: it is evaluated anew, and so maybe otherwise, whenever it is read."""
     if is_session(value):
         return _there(table, Cluster(session=value))
+    if _is_of_spark(value, "DataFrame"):
+        raise InterfaceError(
+            "a DataFrame of Spark is no source",
+            fix="Write a table of it, df.write.saveAsTable('visits'), and give the session; df.toArrow() copies it here.",
+        )
     if isinstance(value, str) and is_cluster(value):
         return _there(table, cluster_of(value))
     if not isinstance(value, Mapping) or "spark" not in value or not set(value) <= set(SPARK_FIELDS):
@@ -50,8 +55,12 @@ def spark_source(value: object, table: TableSpec) -> SparkTable | None:
 
 
 def is_session(value: object) -> bool:
+    return _is_of_spark(value, "SparkSession")
+
+
+def _is_of_spark(value: object, name: str) -> bool:
     kind = type(value)
-    return kind.__module__.startswith("pyspark") and kind.__name__ == "SparkSession"
+    return kind.__module__.startswith("pyspark.") and kind.__name__ == name
 
 
 def cluster_of(address: str, timeout: int = 3600) -> Cluster:

@@ -65,7 +65,7 @@ def overrides(catalog: Catalog, source: object) -> dict[str, sources.Source]:
         raise InterfaceError(
             "one frame is given for several tables", fix="Name the table of each: source={'visits': frame, …}."
         )
-    return {fold(catalog.tables[0].name): sources.Frame(data=source)}
+    return {fold(catalog.tables[0].name): _source_from(source, catalog.tables[0])}
 
 
 def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source]:

@@ -33,7 +33,7 @@ def running() -> Iterator[Any]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "1",  # the cluster's tests have two
         "spark.default.parallelism": "2",
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.local.dir": str(folder / "local"),

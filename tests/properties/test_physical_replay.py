@@ -46,17 +46,27 @@ def test_much_replay_by_removal(seed: int, tmp_path: Path, monkeypatch: pytest.M
     replayed(random.Random(seed), int(os.environ.get("DPSQL_PAIRS", "20000")), lambda one: opened(one, tmp_path))
 
 
-def replayed(draw: random.Random, pairs: int, opens: Callable[[Tables], Replayer], each: int = EACH) -> Counter[object]:
-    """How many pairs were compared, in all and of each mode. Goes on for a while where a mode is missing."""
+def replayed(
+    draw: random.Random,
+    pairs: int,
+    opens: Callable[[Tables], Replayer],
+    each: int = EACH,
+    *,
+    statements: int = STATEMENTS,
+    units: int = UNITS,
+) -> Counter[object]:
+    """How many pairs were compared, in all and of each mode. Goes on for a while where a mode is missing.
+
+    statements: for each world. units: for each statement."""
     seen: Counter[object] = Counter()
     used: Counter[str] = Counter()
     while seen["pairs"] < pairs or (any(seen[m] < each for m in MODES) and seen["pairs"] < pairs * 3):
         one = grim_tables(draw)
-        statements = GrimStatements(draw, used=used)
+        drawn = GrimStatements(draw, used=used)
         with opens(one) as replayer:
-            units = some(replayer.copies, draw)
-            for _ in range(STATEMENTS):
-                _one(replayer, statements.statement(), units, one, seen, statements.modes)
+            chosen = some(replayer.copies, draw, units)
+            for _ in range(statements):
+                _one(replayer, drawn.statement(), chosen, one, seen, drawn.modes)
     return seen
 
 
@@ -85,9 +95,9 @@ def opened(one: Tables, folder: Path) -> Replayer:
     )
 
 
-def some(copies: Copies, draw: random.Random) -> list[int | str]:
+def some(copies: Copies, draw: random.Random, units: int = UNITS) -> list[int | str]:
     """The unit with most rows, and a few others."""
     rows = Counter(unit for whose in copies.reach.values() for row in whose for unit in row)
     most = max(rows, key=lambda unit: rows[unit], default=1)
     others = sorted(rows.keys() - {most})
-    return [most, *draw.sample(others, min(UNITS - 1, len(others)))]
+    return [most, *draw.sample(others, min(units - 1, len(others)))]

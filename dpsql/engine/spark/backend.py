@@ -37,6 +37,7 @@ class Spark(Sealed):
         (cluster,) = {source.cluster for source in sources.values()}
         self.timeout = cluster.timeout
         self._sources, self._owner_log = dict(sources), owner_log
+        self.views = tuple(f"source_{i}" for i in range(len(sources)))  # the files' names in a session
         self._root = session_at(cluster, owner_log)
         self.tables = self._described()
 
@@ -87,9 +88,12 @@ class Spark(Sealed):
 
     def describe(self, session: SparkSession) -> Tables:
         return {
-            table: describing.described(session, table, source, f"source_{i}")
-            for i, (table, source) in enumerate(self._sources.items())
+            table: describing.described(session, table, source, view)
+            for view, (table, source) in zip(self.views, self._sources.items(), strict=True)
         }
+
+    def files(self, session: SparkSession) -> describing.Files:
+        return describing.files_of(session, self.tables, self._sources)
 
 
 class SparkRun(Sealed):
@@ -99,7 +103,7 @@ class SparkRun(Sealed):
         self._backend = backend
         self._expected = expected
         self._session: SparkSession | None = None
-        self._files: frozenset[str] = frozenset()
+        self._files: describing.Files = frozenset()
         self._views: list[str] = []
         self._frame: DataFrame | None = None
         self._stopped = self._late = False
@@ -115,9 +119,9 @@ class SparkRun(Sealed):
         self._session = self._backend.fresh()
         return self._backend.describe(self._session)
 
-    def _files_now(self) -> frozenset[str]:
+    def _files_now(self) -> describing.Files:
         assert self._session is not None
-        return describing.files_of(self._session, self._expected or {})
+        return self._backend.files(self._session)
 
     def execute(self, sql: str, loads: Loads) -> Sequence[tuple[str, str]] | None:
         self.start()
@@ -199,17 +203,16 @@ class SparkRun(Sealed):
         session, self._session, self._frame = self._session, None, None
         if session is not None:
             with suppress(Exception):
-                _end(session)
+                _end(session, [*self._views, *self._backend.views])
 
 
-def _end(session: SparkSession) -> None:
+def _end(session: SparkSession, views: Sequence[str]) -> None:
     """A classic session ends with the context, which is not ours: its views are dropped."""
     if is_remote(session):
         session.stop()
         return
-    for view in session.catalog.listTables():
-        if view.isTemporary:
-            session.catalog.dropTempView(view.name)
+    for view in views:
+        session.catalog.dropTempView(view)
 
 
 def classify(error: BaseException) -> Failure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import queue
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 OwnerLog = Callable[[str], None]
 LEAST_VERSION = 4
+CONNECT_SECONDS = 20
 LOGGER = "SQLQueryContextLogger"  # PySpark writes the messages of failed statements to it, which may quote a cell
 OPTIONS = {"spark.ui.enabled": "false", "spark.sql.catalogImplementation": "in-memory"}
 
@@ -65,6 +67,7 @@ def _opened(pyspark: Any, url: str) -> Any:
     """One process has one classic Spark: another than the address says is not taken for it."""
     builder = pyspark.SparkSession.Builder()
     if url.startswith("sc://"):
+        _reach(url)
         return builder.remote(url).create()
     active = pyspark.SparkSession.getActiveSession()
     running = None if active is None or is_remote(active) else active.sparkContext.master
@@ -80,3 +83,23 @@ def _opened(pyspark: Any, url: str) -> Any:
     if running is None:
         session.sparkContext.setLogLevel("OFF")  # messages of failed tasks may quote a cell
     return session
+
+
+def _reach(url: str) -> None:
+    """ConnectionError where nothing answers: PySpark would try again for ten minutes."""
+    import grpc
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    states: queue.SimpleQueue[object] = queue.SimpleQueue()
+    channel = DefaultChannelBuilder(url).toChannel()
+    try:
+        channel.subscribe(states.put, try_to_connect=True)
+        state: object = None
+        while state not in (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE):
+            state = states.get(timeout=CONNECT_SECONDS)
+    except queue.Empty:
+        pass
+    finally:
+        channel.close()
+    if state is not grpc.ChannelConnectivity.READY:
+        raise ConnectionError(f"there is no Spark Connect: {state}")

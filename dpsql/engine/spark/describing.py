@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ REASONS = (
     ("interval", "an interval is not among dpsql's types"),
     ("time", "a time of day is not among dpsql's types"),
 )
+
+
+Files = frozenset[tuple[object, ...]]  # place, size and time of the last change of each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +109,9 @@ def _check_kind(session: SparkSession, table: str, entry: Any, name: str) -> Non
 
 
 def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
-    from pyspark.errors import PySparkException
-
-    try:
+    """What reading their footers raises is PySpark's, or py4j's."""
+    with suppress(Exception):
         return session.read.parquet(*source.files)
-    except PySparkException:
-        pass
     raise SourceError(
         f"table {table}: Spark finds no Parquet files there",
         code=303,
@@ -136,7 +137,7 @@ def _word(type_: str, metadata: Mapping[str, Any]) -> str:
     word = str(metadata.get(CHARACTERS, type_))
     if WORDS.fullmatch(word):
         return word
-    reason = next((why for start, why in REASONS if start in word), "its values are not plain ones")
+    reason = next((why for start, why in REASONS if word.startswith(start)), "its values are not plain ones")
     return f"{UNREADABLE}{word.partition('<')[0]}: {reason}"
 
 
@@ -153,6 +154,16 @@ def address(file: str) -> str:
     return f"{scheme}://{store}{slash}{path}"
 
 
-def files_of(session: SparkSession, tables: Mapping[str, Table]) -> frozenset[str]:
-    """The files that the tables are made of now. Whoever writes to them makes others, but who writes over them by hand."""
-    return frozenset(file for table in tables.values() for file in session.table(table.relation).inputFiles())
+def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mapping[str, SparkTable]) -> Files:
+    """What the sources are made of now, listed anew. Whoever writes to it makes other files, or changes their time."""
+    found: set[str] = set()
+    for name, source in sources.items():
+        if source.files:
+            found.update(source.files)
+        else:
+            session.catalog.refreshTable(tables[name].relation)
+            found.update(session.table(tables[name].relation).inputFiles())
+    if not found:
+        return frozenset()
+    listed = session.read.format("binaryFile").load(sorted(found)).select("path", "length", "modificationTime")
+    return frozenset(tuple(row) for row in listed.collect())

@@ -1,0 +1,317 @@
+"""What may be a source on Spark, what of it is read, and what is refused; what happens to it while a query runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpsql
+from dpsql import testing
+from dpsql.accounting.account import Account
+from dpsql.accounting.ledger import Ledger
+from dpsql.engine.hardening import Limits
+from dpsql.engine.sources import Cluster, SparkTable
+from dpsql.engine.spark.backend import Spark
+from dpsql.engine.vault import Vault
+from dpsql.errors import ExecutionError, SourceError
+from dpsql.metadata.load import load
+from dpsql.sources.identity import check_identity
+from tests.worlds import people
+
+pytestmark = pytest.mark.slow
+LONG = "SELECT CAST(count(*) AS BIGINT) AS n FROM range(100000000000) WHERE id % 7 = 3"
+
+
+@pytest.fixture(scope="module")
+def folder(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """With visits.parquet of two rows, which is the table visits too."""
+    folder = tmp_path_factory.mktemp("sources")
+    pq.write_table(pa.table({"u": [1, 2], "x": [0.5, 1.5]}), folder / "visits.parquet")
+    spark.read.parquet(str(folder / "visits.parquet")).write.saveAsTable("visits")
+    yield folder
+    spark.sql("DROP TABLE visits")
+
+
+def at(spark: Any, name: str = "", *, files: str = "", timeout: int = 3600) -> SparkTable:
+    cluster = Cluster(session=spark, timeout=timeout)
+    return SparkTable(cluster=cluster, name=tuple(name.split(".")) if name else (), files=(files,) if files else ())
+
+
+def opened(source: SparkTable) -> Vault:
+    return Vault(Spark({"t": source}, Limits(), None), None)
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "code"),
+    [
+        ("CREATE VIEW {} AS SELECT * FROM visits", "view_1", 316),
+        ("CREATE TEMPORARY VIEW {} AS SELECT * FROM visits", "view_2", 303),
+        ("CREATE GLOBAL TEMPORARY VIEW {} AS SELECT * FROM visits", "global_temp.view_3", 316),
+        ("CREATE TABLE {} USING csv AS SELECT * FROM visits", "csv_1", 316),
+        ("CREATE TABLE {} USING json AS SELECT * FROM visits", "json_1", 316),
+        ("", "no_such_table", 303),
+        ("", "no_such_schema.visits", 303),
+        ("", "parquet./tmp/visits", 303),
+    ],
+)
+def test_what_is_no_table_of_spark_is_refused(made: str, name: str, code: int, spark: Any, folder: Path) -> None:
+    if made:
+        spark.sql(made.format(name.rpartition(".")[2]))
+    try:
+        with pytest.raises(SourceError) as caught:
+            opened(at(spark, name))
+        assert caught.value.number == code
+    finally:
+        if made:
+            spark.sql(f"DROP {'TABLE' if 'TABLE' in made else 'VIEW'} {name}")
+
+
+def test_files_are_parquet(spark: Any, folder: Path) -> None:
+    (folder / "visits.csv").write_text("u,x\n1,0.5\n")
+    for file in ("visits.csv", "missing.parquet"):
+        with pytest.raises(SourceError) as caught:
+            opened(at(spark, files=str(folder / file)))
+        assert caught.value.number == 303
+
+
+def test_a_dataframe_is_refused_and_says_what_to_do(spark: Any, folder: Path) -> None:
+    frame = spark.table("visits")
+    for source in (frame, {"t": frame}):
+        with pytest.raises(dpsql.Error, match="a DataFrame of Spark is no source") as caught:
+            dpsql.connect(people({"x": "real"}), source=source, ledger=None)
+        assert "saveAsTable" in str(caught.value)
+    with testing.exact(people({"x": "real"}), source=frame.toArrow()) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM t").fetchall() == [(2,)]
+
+
+# --- what is read ------------------------------------------------------------------------------------------------------
+
+
+def test_no_setting_of_the_users_session_changes_an_answer(spark: Any, folder: Path) -> None:
+    """ANSI mode, the time zone and everything else are those of the query's session (engine/spark/settings.py)."""
+    columns = {"x": {"type": "real", "lower": 0, "upper": 4}, "y": "integer", "m": "timestamp"}
+    spark.sql(
+        "CREATE TABLE moments USING parquet AS SELECT id AS u, double(id) AS x, 9223372036854775807 - id AS y,"
+        " timestamp_seconds(id * 1800) AS m FROM range(50)"
+    )
+    asked = (
+        "SELECT date_part('hour', m), COUNT(*), SUM(x), COUNT(y * 2), COUNT(x / (x - x)) FROM t GROUP BY 1 ORDER BY 1"
+    )
+    before = {name: spark.conf.get(name) for name in ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")}
+    answers = []
+    try:
+        for ansi, zone in (("true", "Asia/Kolkata"), ("false", "America/New_York")):
+            spark.conf.set("spark.sql.ansi.enabled", ansi)
+            spark.conf.set("spark.sql.session.timeZone", zone)
+            with testing.exact(people(columns), source={"t": {"spark": spark, "table": "moments"}}) as connection:
+                answers.append(connection.execute(asked).fetchall())
+            assert spark.conf.get("spark.sql.ansi.enabled") == ansi
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+        spark.sql("DROP TABLE moments")
+    assert answers[0] == answers[1] and [row[:2] for row in answers[0]][:2] == [(0, 4), (1, 2)]
+
+
+HOSTILE = {
+    "i": "integer",
+    "x": "real",
+    "c": "decimal(38, 0)",
+    "d": "date",
+    "m": "timestamp",
+    "z": "timestamp",
+    "s": "text",
+}
+
+
+def hostile(folder: Path) -> Path:
+    """Ends of every type as files hold them: days and microseconds that no calendar has, bytes that are no UTF-8."""
+    days = pa.array([2**31 - 1, -(2**31), 0, -719893, 2932897, None], pa.int32()).cast(pa.date32())
+    micros = pa.array([2**63 - 1, -(2**63), 0, -62167219200000001, 253402300800000000, None], pa.int64())
+    bad = pa.array([b"\xff", b"\xfe\xff", b"ok", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", None], pa.binary())
+    table = pa.table(
+        {
+            "u": [1, 2, 3, 4, 5, 6],
+            "i": [2**63 - 1, -(2**63), 0, 1, 1, None],
+            "x": [float("nan"), -0.0, float("inf"), 5e-324, -1.7976931348623157e308, None],
+            "c": pa.array([10**38 - 1, 1 - 10**38, 0, 1, 2**63, None], pa.decimal128(38, 0)),
+            "d": days,
+            "m": micros.cast(pa.timestamp("us")),
+            "z": micros.cast(pa.timestamp("us", "UTC")),
+            "s": pa.StringArray.from_buffers(6, *bad.buffers()[1:], bad.buffers()[0]),
+            "nested": [[1], [2], [], None, [3], [4]],
+            "fields": [{"a": 1}] * 6,
+            "raw": bad,
+            "Twice": [1] * 6,
+            "tWICE": [2] * 6,
+            "tick`s\nand lines": [1] * 6,
+        }
+    )
+    pq.write_table(table, folder / "hostile.parquet")
+    return folder / "hostile.parquet"
+
+
+def test_no_stored_value_stops_a_query(spark: Any, folder: Path) -> None:
+    source = {"t": {"spark": spark, "files": str(hostile(folder))}}
+    both = "COUNT(d), COUNT(m), COUNT(z), COUNT(s), COUNT(x), COUNT(c), COUNT(i)"
+    texts = ", ".join(f"COUNT(DISTINCT CAST({name} AS VARCHAR))" for name in "dmzic")
+    parts = ", ".join(f"COUNT(DISTINCT date_part('year', {name}))" for name in "dmz")
+    moved = "COUNT(d + INTERVAL 40 DAY), COUNT(m - INTERVAL 13 MONTH), COUNT(date_diff('day', m, z)), COUNT(i * i)"
+    with testing.exact(people(HOSTILE, rows_per_unit=9), source=source) as connection:
+        answered = [connection.execute(f"SELECT {items} FROM t").fetchall() for items in (both, texts, parts, moved)]
+        assert connection.execute("SELECT COUNT(*) FROM t WHERE s = 'ok'").fetchall() == [(1,)]
+    assert answered[0] == [(5, 5, 5, 1, 4, 5, 5)]  # NaN is no value, and of five texts one is UTF-8
+
+
+def test_columns_of_other_types_and_odd_names_are_said_not_to_be_readable(spark: Any, folder: Path) -> None:
+    with opened(at(spark, files=str(hostile(folder)))) as vault:
+        types = {column.name: column.type for column in vault.columns("t")}
+    assert types["nested"] == "unreadable: array: arrays are not among dpsql's types"
+    assert types["fields"] == "unreadable: struct: structs are not among dpsql's types"
+    assert types["raw"].startswith("unreadable: binary") and types["Twice"] == types["tWICE"]
+    assert types["Twice"].startswith("unreadable: another column") and types["m"] == "timestamp_ntz"
+
+
+# --- what happens while a query runs -----------------------------------------------------------------------------------
+
+
+def test_a_time_limit_has_a_code_of_its_own(spark: Any, folder: Path) -> None:
+    with opened(at(spark, "visits", timeout=1)) as vault:
+        with pytest.raises(ExecutionError) as caught:
+            vault.run(LONG)
+        assert caught.value.number == 506
+        assert vault.run("SELECT u FROM visits ORDER BY u")["u"].tolist() == [1, 2]
+
+
+def test_interrupt_from_a_thread(spark: Any, folder: Path) -> None:
+    with opened(at(spark, "visits")) as vault:
+        over = threading.Event()
+
+        def again_and_again() -> None:
+            time.sleep(1)
+            while not over.wait(0.2):
+                vault.interrupt()
+
+        stopping = threading.Thread(target=again_and_again)
+        stopping.start()
+        with pytest.raises(ExecutionError) as caught:
+            vault.run(LONG)
+        over.set()
+        stopping.join()
+        assert caught.value.number == 503
+        assert vault.run("SELECT u FROM visits ORDER BY u")["u"].tolist() == [1, 2]
+
+
+def test_rows_that_change_while_a_query_runs_stop_it(spark: Any, folder: Path) -> None:
+    """Added to a table, added to a folder of files, written over by hand."""
+    spark.sql("CREATE TABLE changing USING parquet AS SELECT 1L AS u")
+    files = folder / "changing"
+    files.mkdir()
+    pq.write_table(pa.table({"u": [1]}), files / "1.parquet")
+    for source, change in (
+        (at(spark, "changing"), lambda: spark.sql("INSERT INTO changing VALUES (2L)")),
+        (at(spark, files=str(files)), lambda: pq.write_table(pa.table({"u": [2]}), files / "2.parquet")),
+        (at(spark, files=str(files)), lambda: pq.write_table(pa.table({"u": [3, 4, 5]}), files / "1.parquet")),
+    ):
+        with opened(source) as vault:
+            asked = f"SELECT CAST(count(*) AS BIGINT) AS n FROM {vault.relation('t')}"
+            with vault.snapshot() as snapshot:
+                before = snapshot.run(asked)["n"].tolist()
+                change()
+                with pytest.raises(ExecutionError) as caught:
+                    snapshot.run(asked)
+                assert caught.value.number == 505
+            assert vault.run(asked)["n"].tolist() > before  # a new query sees the new rows
+    spark.sql("DROP TABLE changing")
+
+
+def test_a_table_that_is_altered_after_it_was_opened_is_another(spark: Any) -> None:
+    spark.sql("CREATE TABLE altered USING parquet AS SELECT 1L AS u")
+    with opened(at(spark, "altered")) as vault:
+        spark.sql("ALTER TABLE altered ADD COLUMNS (x BIGINT)")
+        with pytest.raises(ExecutionError) as caught, vault.snapshot() as snapshot:
+            snapshot.start()
+        assert caught.value.number == 505
+    spark.sql("DROP TABLE altered")
+
+
+# --- whose budget it is ------------------------------------------------------------------------------------------------
+
+METADATA = """
+dataset: visits
+version: "1"
+unit: person
+budget: {{epsilon: 10, delta: 1.0e-6}}
+tables:
+  visits:
+    source: {source}
+    unit: u
+    rows_per_unit: 1
+    columns: {{u: integer, x: {{type: real, lower: 0, upper: 4}}}}
+"""
+
+
+def test_two_spellings_of_a_source_are_one_budget(spark: Any, folder: Path, tmp_path: Path) -> None:
+    """The ledger knows it in a later process too, of Spark and of this one: nothing of a session is in an identity."""
+    ledger = Ledger.open(tmp_path / "ledger", Account(dataset="visits", epsilon=None, capped=False))
+    (tmp_path / "visits.yaml").write_text(METADATA.format(source='{spark: "local[2]", table: visits}'))
+    declared = list(load(tmp_path / "visits.yaml").tables)
+
+    def known(source: SparkTable) -> dict[str, str]:
+        with Vault(Spark({"visits": source}, Limits(), None), None) as vault:
+            check_identity(vault, declared, ledger)
+            return dict(vault.identity("visits"))
+
+    names = [known(at(spark, name)) for name in ("visits", "default.visits", "spark_catalog.default.visits")]
+    assert all(one == names[0] for one in names)
+    assert names[0] == {"kind": "spark", "catalog": "spark_catalog", "schema": "default", "table": "visits"}
+    spark.sql("CREATE TABLE others USING parquet AS SELECT * FROM visits")
+    with pytest.raises(SourceError) as caught:
+        known(at(spark, "others"))
+    assert caught.value.number == 317
+    spark.sql("DROP TABLE others")
+    ledger.close()
+
+
+def test_files_are_known_by_where_they_are(spark: Any, folder: Path) -> None:
+    path = str(folder / "visits.parquet")
+    for spelling in (path, f"file:{path}", f"file://{path}"):
+        with opened(at(spark, files=spelling)) as vault:
+            assert vault.identity("t") == {"kind": "spark", "files": path}
+
+
+def test_what_two_spellings_cost_is_on_one_ledger(spark: Any, folder: Path, tmp_path: Path) -> None:
+    """A repeat is free in a later session, by another way to the same name; by another name it is charged once more."""
+    metadata = tmp_path / "visits.yaml"
+    asked = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) COUNT(*), SUM(x) FROM visits"
+    answers, spent = [], []
+    for rest in ("visits", "visits, timeout: 60", "spark_catalog.default.visits"):
+        metadata.write_text(METADATA.format(source=f'{{spark: "{spark.sparkContext.master}", table: {rest}}}'))
+        with dpsql.connect(metadata) as connection:
+            answers.append(connection.execute(asked).fetchall())
+            spent.append(float(connection.budget.spent.epsilon))
+    assert answers[0] == answers[1] and spent == [1, 1, 2]
+
+
+def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
+    """Before 1582 and before 1900, with INT96 and with a time zone."""
+    rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]
+    table = pa.table({"u": [1, 2, 3, 4], "m": rows, "d": [row.date() for row in rows]})
+    old = folder / "int96.parquet"
+    pq.write_table(table, old, use_deprecated_int96_timestamps=True)
+    columns = {"m": "timestamp", "d": "date"}
+    with testing.exact(people(columns), source={"t": {"spark": spark, "files": str(old)}}) as connection:
+        asked = "SELECT COUNT_IF(CAST(m AS DATE) = d), COUNT_IF(d = DATE '1582-10-10') FROM t"
+        assert connection.execute(asked).fetchall() == [(4, 1)]
+    assert date(1582, 10, 10) in table["d"].to_pylist()
