@@ -32,7 +32,7 @@ def spark_source(value: object, table: TableSpec) -> SparkTable | None:
         return _there(table, Cluster(session=value))
     if _is_of_spark(value, "DataFrame"):
         raise InterfaceError(
-            "a DataFrame of Spark is no source",
+            "a DataFrame of Spark is not a source",
             fix="Write a table of it, df.write.saveAsTable('visits'), and give the session; df.toArrow() copies it here.",
         )
     if isinstance(value, str) and is_cluster(value):

@@ -88,7 +88,7 @@ def test_files_are_parquet(spark: Any, folder: Path) -> None:
 def test_a_dataframe_is_refused_and_says_what_to_do(spark: Any, folder: Path) -> None:
     frame = spark.table("visits")
     for source in (frame, {"t": frame}):
-        with pytest.raises(dpsql.Error, match="a DataFrame of Spark is no source") as caught:
+        with pytest.raises(dpsql.Error, match="a DataFrame of Spark is not a source") as caught:
             dpsql.connect(people({"x": "real"}), source=source, ledger=None)
         assert "saveAsTable" in str(caught.value)
     with testing.exact(people({"x": "real"}), source=frame.toArrow()) as connection:

@@ -156,14 +156,14 @@ def address(file: str) -> str:
 
 def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mapping[str, SparkTable]) -> Files:
     """What the sources are made of now, listed anew. Whoever writes to it makes other files, or changes their time."""
-    found: set[str] = set()
+    places: set[str] = set()
     for name, source in sources.items():
         if source.files:
-            found.update(source.files)
+            places.update(source.files)
         else:
             session.catalog.refreshTable(tables[name].relation)
-            found.update(session.table(tables[name].relation).inputFiles())
-    if not found:
+            places.update(session.table(tables[name].relation).inputFiles())
+    if not places:
         return frozenset()
-    listed = session.read.format("binaryFile").load(sorted(found)).select("path", "length", "modificationTime")
+    listed = session.read.format("binaryFile").load(sorted(places)).select("path", "length", "modificationTime")
     return frozenset(tuple(row) for row in listed.collect())
