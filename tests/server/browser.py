@@ -14,7 +14,7 @@ from tests.server.started import Started
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-MISSING = "there is no Chromium with playwright: apt-get install chromium; pip install playwright"
+MISSING = "there is no Chromium with playwright: make engines; pip install playwright"
 SECONDS = 20  # until something must be there; the machine may be busy
 
 

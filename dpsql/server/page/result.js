@@ -9,7 +9,7 @@ const MOST_SHOWN = 1000;
 export function shownAnswer(answer, name) {
   if (answer.rows === null) return h("p", {}, "Done.");
   const lines = linesOf(answer).map((line) => h("li", {}, line));
-  return h("section", { class: "result", "aria-label": "Result" }, resultTable(answer),
+  return h("div", { class: "result" }, resultTable(answer),
     h("ul", { class: "said" }, lines), chart(answer),
     h("div", { class: "row" }, button("Download CSV", () => save(`${name}.csv`, "text/csv", csv(answer)))),
     answer.privacy && h("details", {}, h("summary", {}, "Privacy report"), h("pre", {}, answer.privacy.text)));
