@@ -19,7 +19,7 @@ import psycopg
 from benchmarks._overhead_data import FEW, HIGH, MANY
 from benchmarks._vault_time import Seconds
 from dpsql.engine.postgres.settings import WORK_MEMORY
-from tests.engines.postgres import OWNER, PLAIN, READER, Server, running
+from tests.engines.postgres import OWNER, PLAIN, READER, Server, fresh, running
 
 UNITS, HEAVY = 200_000, 300_000
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -65,7 +65,8 @@ class Case:
     def query(self) -> str:
         key, by = ("", "") if self.key is None else (f"{self.key}, ", f" GROUP BY {self.key}")
         asked = f"COUNT(DISTINCT {self.measured})" if self.distinct else f"COUNT(*), SUM({self.measured})"
-        return f"SELECT {key}{asked} FROM t{by}"
+        options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{self.mechanism}')"
+        return f"SELECT {options} {key}{asked} FROM t{by}"
 
     @property
     def plain(self) -> str:
@@ -199,6 +200,7 @@ def on_postgres(folder: Path, size: Size, threads: int) -> Iterator[Postgres]:
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({made(size)}) TO '{file}' (HEADER false)")
     with running() as server:
+        fresh(server)
         server.execute("ALTER SYSTEM SET autovacuum = off")
         server.execute("SELECT pg_reload_conf()")
         server.execute(

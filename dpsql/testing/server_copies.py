@@ -27,6 +27,7 @@ TIME_TEXT = re.compile(r" *([0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-
 TRUE, FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 UNIT_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
 SMALLEST = Decimal("1e-300")
+MOST_BYTES = 2**24
 
 
 def server_copy(source: Server) -> Copy:
@@ -37,7 +38,7 @@ def server_copy(source: Server) -> Copy:
         at = lines.names.index(named_in(lines.names, name))
         convert = _conversion(lines.types[at])
         texts = (_field(row.split(b"\t")[at]) for row in lines.rows)
-        return [None if text is None else convert(text) for text in texts]
+        return [None if text is None or is_too_long(text) else convert(text) for text in texts]
 
     def rows(places: Places) -> Source:
         return made.table(lines.rows[at] for at in places)
@@ -55,6 +56,11 @@ def server_copy(source: Server) -> Copy:
         value=stored_value,
         close=made.drop,
     )
+
+
+def is_too_long(text: str) -> bool:
+    """As it is stored, with what pads it."""
+    return 4 * len(text) > MOST_BYTES and len(text.encode()) > MOST_BYTES
 
 
 def _field(raw: bytes) -> str | None:

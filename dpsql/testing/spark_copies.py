@@ -15,7 +15,7 @@ from dpsql.engine.sources import SparkTable
 from dpsql.engine.spark.plain import Tables
 from dpsql.testing.cells import Cell
 from dpsql.testing.one_copy import Copy, Places, named_in
-from dpsql.testing.server_copies import stored_unit, stored_value
+from dpsql.testing.server_copies import is_too_long, stored_unit, stored_value
 
 ArrowCells = Callable[[Any], list[Cell]]
 
@@ -28,7 +28,8 @@ def spark_copy(source: SparkTable, arrow_cells: ArrowCells) -> Copy:
 
     def cells(name: str) -> list[Cell]:
         at = names.index(named_in(names, name))
-        stored = arrow_cells(all_rows.arrow.column(at))
+        read = arrow_cells(all_rows.arrow.column(at))
+        stored = [None if isinstance(cell, str) and is_too_long(cell) else cell for cell in read]
         padded = all_rows.fields[at][1].startswith("char(")
         return [cell.rstrip(" ") if padded and isinstance(cell, str) else cell for cell in stored]
 

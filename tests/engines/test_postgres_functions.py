@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from math import inf, nan, nextafter
 from typing import Any
 
 import duckdb
@@ -127,14 +129,54 @@ def test_calls_of_calls_answer_as_on_duckdb(engines: Engines, in_levels: bool) -
 
 
 def test_what_is_said_twice_is_evaluated_once() -> None:
-    product = Call("multiply", (COLUMNS["x"], COLUMNS["y"]), REAL)
-    twice = [Call("divide", (product, COLUMNS["x"]), REAL), Call("divide", (product, COLUMNS["y"]), REAL)]
+    root = Call("sqrt", (COLUMNS["x"],), REAL)
+    twice = [Call("divide", (root, COLUMNS["x"]), REAL), Call("divide", (root, COLUMNS["y"]), REAL)]
     with POSTGRES.levels() as levels:
         shown = _shown(POSTGRES, twice)
     over = levels.over("v AS t")
     assert over.count(" AS q") == 1 and "SELECT" not in shown
     assert POSTGRES.dear(over) and not POSTGRES.dear("SELECT c1 AS u FROM t")
     assert _shown(POSTGRES, twice).count(" AS q1 ") == 2, "outside of it, nothing is left over"
+
+
+def _near(*ends: float) -> list[float]:
+    return [sign * x for end in ends for x in (end, nextafter(end, 0.0), nextafter(end, inf)) for sign in (1, -1)]
+
+
+@pytest.mark.slow
+def test_doubles_of_medium_size_are_computed_as_others_are(engines: Engines) -> None:
+    """Operands at and beside the ends of each box, and the extremes."""
+    sizes = [None, nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308]
+    sizes += _near(2.0**-60, 2.0**-20, 2.0**20, 2.0**60, 2.0**300)
+    x, y, one, tiny = COLUMNS["x"], COLUMNS["y"], Literal(1, BIGINT), Literal(2.0**-900, REAL)
+
+    def call(function: str, *args: Expr) -> Expr:
+        return Call(function, args, REAL)
+
+    product, total = call("multiply", x, y), call("add", x, y)
+    exprs = [
+        call("canonical", call("add", total, x)),
+        call("canonical", product),
+        call("divide", call("multiply", x, x), call("add", y, one)),
+        call("divide", product, total),
+        call("multiply", call("multiply", product, product), call("multiply", product, product)),
+        call("divide", call("multiply", tiny, x), y),
+        call("greatest", call("least", call("divide", call("abs", x), y), one), call("negate", total)),
+        call("multiply", call("divide", one, x), call("divide", one, call("multiply", y, y))),
+    ]
+    boxed = [POSTGRES.render(expr, _name) for expr in exprs]
+    assert [text.startswith("CASE WHEN") and " BETWEEN " in text[:80] for text in boxed] == [True] * len(exprs)
+    rows = list(itertools.product(range(len(sizes)), range(len(sizes))))
+    engines._duckdb.execute("CREATE OR REPLACE TEMPORARY TABLE s (i INTEGER, x DOUBLE)")
+    engines._duckdb.executemany("INSERT INTO s VALUES (?, ?)", list(enumerate(sizes)))
+    engines._postgres.execute("CREATE TEMPORARY TABLE s (i integer, x float8)")
+    with engines._postgres.cursor() as cursor:
+        cursor.executemany("INSERT INTO s VALUES (%s, %s)", list(enumerate(sizes)))
+    pairs = "FROM (SELECT a.i AS i, b.i AS j, a.x AS x, b.x AS y FROM s AS a CROSS JOIN s AS b) AS t ORDER BY i, j"
+    expected = engines._duckdb.execute(f"SELECT {_shown(DUCKDB, exprs)} {pairs}").fetchall()
+    shown = engines._postgres.cursor(binary=True).execute(f"SELECT {_shown(POSTGRES, exprs)} {pairs}".encode())
+    for (i, j), one_row, other in zip(rows, expected, shown.fetchall(), strict=True):
+        assert [*map(battery.as_bits, one_row)] == [*map(battery.as_bits, other)], (sizes[i], sizes[j])
 
 
 def test_blanks_are_the_same_characters(engines: Engines) -> None:
@@ -174,10 +216,10 @@ def test_however_many_arguments_there_are_the_relation_below_has_room(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond what is bound as columns the rest is bound by subselects, whose arguments may be columns of either kind."""
-    x, y = COLUMNS["x"], COLUMNS["y"]
+    x = COLUMNS["x"]
     number = [Literal(float(n), REAL) for n in range(30)]
     monkeypatch.setattr(binding, "MOST_COLUMNS", 25)
-    sums = [Call("multiply", (Call("add", (Call("multiply", (x, n), REAL), y), REAL), n), REAL) for n in number]
+    sums = [Call("multiply", (Call("sqrt", (Call("multiply", (x, n), REAL),), REAL), n), REAL) for n in number]
     with POSTGRES.levels() as levels:
         shown = [POSTGRES.render(expr, _name) for expr in sums]
     over = levels.over("(SELECT * FROM v) AS t")

@@ -44,6 +44,7 @@ class Dialect(ABC):
     """One engine's SQL."""
 
     name: ClassVar[str]  # as messages call it
+    sorts: ClassVar[bool] = False  # whether what a unit has is better counted as it is sorted, than by a join
 
     # --- names, constants, types ---
 
@@ -194,6 +195,10 @@ class Dialect(ABC):
     @abstractmethod
     def any_of_one(self, column: str) -> str:
         """An aggregate: of one row its value, NULL if it is NULL."""
+
+    def different(self, columns: str, source: str) -> str:
+        """SELECT of the different rows of the source, by these columns."""
+        return f"SELECT DISTINCT {columns} FROM {source}"
 
     # --- evaluating once (results are the same with or without) ---
 

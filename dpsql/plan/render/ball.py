@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from dpsql.plan.balls import FULL, Ball
 from dpsql.plan.dialects.dialect import Dialect
+from dpsql.plan.vault_query import Step
 
 Counts = Mapping[str, str]  # a weight's name → how many of the unit's rows (or groups) it is shared by
 
@@ -27,6 +29,30 @@ def weights(ball: Ball, counts: Counts, source: str, dialect: Dialect, *, by_gro
     proposed = ", ".join(f"q_{name}, {_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in counts)
     columns = (f"{_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} AS {name}" for name in counts)
     return f"SELECT u, {', '.join(columns)} FROM (SELECT u, {proposed} FROM ({inner}) AS squares) AS proposed"
+
+
+def weights_of_rows(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, ...]:
+    """Steps that end in `weights`, as `weights` has them of the step `rows`, which lie in groups g.
+
+    In norm 2 few units have so many rows that it matters how they are spread over groups, and only theirs are grouped.
+    Lemma: the weights are the same. Proof: n, a unit's rows, are the sum of its n_g ≥ 0 over groups, so q = Σ n_g² ≤ n², and
+    q ≤ R where n ≤ ⌊√R⌋: its weight is 2^20. All rows of a unit with a larger n are in the other branch. INNER: a unit that
+    is in neither has no weight.
+    """
+    if ball.norm == 1:
+        return (Step("weights", weights(ball, counts, "rows", dialect, by_group=True)),)
+    most = dialect.integer(math.isqrt(ball.squared))
+    counted = ", ".join(f"{count} AS n_{name}" for name, count in counts.items())
+    few, many = (
+        word.join(f"n_{name} {sign} {most}" for name in counts) for word, sign in ((" AND ", "<="), (" OR ", ">"))
+    )
+    full = ", ".join(f"{dialect.integer(FULL)} AS {name}" for name in counts)
+    above = dialect.semi_join("rows", f"(SELECT u FROM counted WHERE {many}) AS above", "rows.u = above.u")
+    spread = weights(ball, counts, above, dialect, by_group=True)
+    return (
+        Step("counted", f"SELECT u, {counted} FROM rows GROUP BY u", stored=True),
+        Step("weights", f"SELECT u, {full} FROM counted WHERE {few} UNION ALL {spread}"),
+    )
 
 
 def unit_weight(ball: Ball, count: str, dialect: Dialect) -> str:

@@ -6,7 +6,7 @@ from dpsql.plan.balls import FULL
 from dpsql.plan.candidates import WORD, Candidates, Ends
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.measurements import Axis, Choice, Counted
-from dpsql.plan.render.ball import weights
+from dpsql.plan.render.ball import weights_of_rows
 from dpsql.plan.render.keys import Joins
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Printer
@@ -40,7 +40,7 @@ def candidate_weights(printer: Printer, j: int, one: Counted, draw: Draw) -> Que
     ball = printer.ball(True, draw.norm)
     value, rows_ = f"{dialect.wide('count(*)')} * {dialect.integer(FULL)}", "rows"
     if ball is not None:
-        steps.append(Step("weights", weights(ball, {"e0": "count(*)"}, "rows", dialect, by_group=True)))
+        steps += weights_of_rows(ball, {"e0": "count(*)"}, dialect)
         value, rows_ = dialect.sum("e0"), weighed("rows")
     choosing = isinstance(one, Choice) or printer.exact
     shown = dialect.at_most(value, LARGEST) if choosing else on_noise_grid(value, draw, dialect)

@@ -20,14 +20,14 @@ def distinct(printer: Printer, j: int, one: DistinctCount) -> Question:
     columns = f"u, g, {values}"
     steps = [
         Step("rows", printer.rows(((j, one),), extra=extra)),
-        Step("d", f"SELECT DISTINCT {columns} FROM rows WHERE p{j} IS NOT NULL", stored=True),
+        Step("d", dialect.different(columns, f"rows WHERE p{j} IS NOT NULL"), stored=None if dialect.sorts else True),
     ]
     shuffled = dialect.shuffled({"g": BIGINT, **types}, printer.salt)
     order = f"{shuffled}, g, {values}"
     kept = "d"
     if not printer.one_group and one.in_group < one.most:
-        kept = _capped(steps, kept, ("u", "g"), one.in_group, columns, order)
-    kept = _capped(steps, kept, ("u",), one.most, columns, order)
+        kept = _capped(steps, kept, ("u", "g"), one.in_group, columns, order, sorts=dialect.sorts)
+    kept = _capped(steps, kept, ("u",), one.most, columns, order, sorts=dialect.sorts)
     g, by = (f"{dialect.bigint('0')} AS g", "") if printer.one_group else ("g", " GROUP BY g")
     full = dialect.integer(FULL)
     added = "count(*)" if one.axis is None else dialect.wide(dialect.sum(f"p{j}"))
@@ -38,15 +38,23 @@ def distinct(printer: Printer, j: int, one: DistinctCount) -> Question:
     return Question(steps=tuple(steps), select=select, columns=(GROUP, column), answers=(j,))
 
 
-def _capped(steps: list[Step], source: str, by: tuple[str, ...], at_most: int, columns: str, order: str) -> str:
-    """Of the rows that share `by` at most so many: the first in that order. INNER: what was not counted is not kept.
+def _capped(
+    steps: list[Step], source: str, by: tuple[str, ...], at_most: int, columns: str, order: str, *, sorts: bool
+) -> str:
+    """Of the rows that share `by` at most so many: the first in that order. Each row has beside it how many they are, by a
+    window or an INNER join: what was not counted is not kept.
 
     Equal places are told apart by the values themselves, so no order of the engine's decides."""
     name, sizes, shared = f"{source}{len(by)}", f"n_{source}{len(by)}", ", ".join(by)
-    steps.append(Step(sizes, f"SELECT {shared}, count(*) AS n FROM {source} GROUP BY {shared}"))
-    joined = f"FROM {source} JOIN {sizes} USING ({shared})"
+    if sorts:
+        counted = f"SELECT {columns}, count(*) OVER (PARTITION BY {shared}) AS n FROM {source}"
+        steps.append(Step(sizes, counted, stored=True))
+        sized = f"FROM {sizes}"
+    else:
+        steps.append(Step(sizes, f"SELECT {shared}, count(*) AS n FROM {source} GROUP BY {shared}"))
+        sized = f"FROM {source} JOIN {sizes} USING ({shared})"
     nth = f"row_number() OVER (PARTITION BY {shared} ORDER BY {order}) AS nth"
-    many = f"SELECT {source}.*, {nth} {joined} WHERE n > {at_most}"
-    few = f"SELECT {columns} {joined} WHERE n <= {at_most}"
+    many = f"SELECT {columns}, {nth} {sized} WHERE n > {at_most}"
+    few = f"SELECT {columns} {sized} WHERE n <= {at_most}"
     steps.append(Step(name, f"{few} UNION ALL SELECT {columns} FROM ({many}) AS many WHERE nth <= {at_most}"))
     return name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsql.plan.balls import Ball, Norm
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.measurements import Measurement, OnAxis, Product, RowMoments, RowTotal, most
-from dpsql.plan.render.ball import unit_weight, weights
+from dpsql.plan.render.ball import unit_weight, weights_of_rows
 from dpsql.plan.render.one_row import each_unit
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Parts, Printer
@@ -31,8 +31,7 @@ def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
         return summed(printer, _added_first(rows_, unit_weights, sums), "units", sums, outs, parts)
     if printer.stage.limit.rows.most == 1:
         return summed(printer, each_unit(printer, ball, rows_, ("g",), weighing, parts), "rows", sums, outs, parts)
-    weights_ = weights(ball, weighing.counts, "rows", printer.dialect, by_group=True)
-    steps = [printer.step("rows", rows_), Step("weights", weights_)]
+    steps = [printer.step("rows", rows_), *weights_of_rows(ball, weighing.counts, printer.dialect)]
     return summed(printer, steps, weighed("rows"), sums, outs, parts)
 
 

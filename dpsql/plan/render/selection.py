@@ -81,7 +81,13 @@ def _counted(
         return (), f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
     sized, votes_ = Step("weights", votes_of_pairs(stage, votes, tables)), f"{dialect.sum('votes')} AS votes"
     if stage.limit.rows.most > 1 or stage.limit.auto:
-        pairs = Step("pairs", f"SELECT DISTINCT u, {keys} FROM ({rows}) AS rows", stored=True)
+        different = dialect.different(f"u, {keys}", f"({rows}) AS rows")
+        if dialect.sorts:
+            sized_pairs = f"(SELECT {keys}, count(*) OVER (PARTITION BY u) AS n FROM ({different}) AS pairs) AS sized"
+            table = votes_table(stage, votes, tables)
+            joined = f"{sized_pairs} JOIN {table} ON sized.n = {table}.groups"
+            return (), f"SELECT {keys}, {votes_}, count(*) AS units FROM {joined} GROUP BY {keys}"
+        pairs = Step("pairs", different, stored=True)
         joined = "pairs JOIN weights ON pairs.u = weights.u"
         return (pairs, sized), f"SELECT {keys}, {votes_}, count(*) AS units FROM {joined} GROUP BY {keys}"
     values = ", ".join(f"{dialect.any_of_one(name)} AS {name}" for name in names)
@@ -99,12 +105,13 @@ def _counted(
 
 def votes_of_pairs(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:
     """SELECT u and what it votes for each of its groups. pairs: a unit and one of its groups."""
-    table = f"votes_{stage.number}"
-    tables[table] = _votes(votes)
+    table = votes_table(stage, votes, tables)
     sizes = "(SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes"
     return f"SELECT u, {table}.votes FROM {sizes} JOIN {table} ON sizes.n = {table}.groups"
 
 
-def _votes(votes: tuple[int, ...]) -> Columns:
+def votes_table(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:
     """By the number of a unit's groups."""
-    return {"groups": np.arange(1, len(votes) + 1, dtype=np.int64), "votes": np.array(votes, dtype=np.int64)}
+    name = f"votes_{stage.number}"
+    tables[name] = {"groups": np.arange(1, len(votes) + 1, dtype=np.int64), "votes": np.array(votes, dtype=np.int64)}
+    return name

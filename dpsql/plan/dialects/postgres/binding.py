@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 SIMPLE = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)?|(bigint|float8|numeric|date|timestamp) '[^']*'|NULL|TRUE|FALSE")
-NAME = re.compile(r"\bq(\d+)\b")
+NAME = re.compile(r"\b[qb](\d+)\b")  # b: bound only where a branch is taken
 MOST_COLUMNS = 400  # that are bound below one SELECT: a relation of PostgreSQL's has at most 1,664
 
 
@@ -56,13 +56,32 @@ def levels() -> Iterator[Levels]:
         _printed.reset(token)
 
 
+_in_branch: ContextVar[bool] = ContextVar("in_branch", default=False)
+
+
+@contextmanager
+def in_branch() -> Iterator[None]:
+    """While a branch is printed that few rows take: what is bound there is bound by scalar subselects, which other rows do
+    not evaluate."""
+    outside, inside = _printed.set(None), _in_branch.set(True)
+    try:
+        yield
+    finally:
+        _printed.reset(outside)
+        _in_branch.reset(inside)
+
+
+def is_in_branch() -> bool:
+    return _in_branch.get()
+
+
 def is_simple(text: str) -> bool:
     return SIMPLE.fullmatch(text) is not None
 
 
 def is_bound(text: str) -> bool:
-    """Whether anything in a statement is bound to a name."""
-    return NAME.search(text) is not None
+    """Whether anything in a statement is bound to a name, on every row."""
+    return re.search(r"\bq\d+\b", text) is not None
 
 
 def bound(arguments: tuple[str, ...], body: Callable[..., str]) -> str:
@@ -75,7 +94,8 @@ def bound(arguments: tuple[str, ...], body: Callable[..., str]) -> str:
     # A name is higher than all that are in the arguments: it hides none of them, and none hides it (the body is over the
     # arguments alone).
     first = 1 + max((int(number) for text in arguments for number in NAME.findall(text)), default=0)
-    names = [text if is_simple(text) else f"q{first + i}" for i, text in enumerate(arguments)]
+    letter = "b" if is_in_branch() else "q"
+    names = [text if is_simple(text) else f"{letter}{first + i}" for i, text in enumerate(arguments)]
     given = [f"{text} AS {name}" for text, name in zip(arguments, names, strict=True) if text != name]
     if not given:
         return body(*names)

@@ -14,7 +14,7 @@ from dpsql.functions.conditional import branches
 from dpsql.functions.numbers import joined
 from dpsql.ir.expr import AggregateCall, Call, Column, Expr, Literal, WindowCall
 from dpsql.plan.dialects.duckdb.functions import UNIT_AGGREGATES, UNIT_WINDOWS
-from dpsql.plan.dialects.postgres import moments, numbers, reals, rows, texts
+from dpsql.plan.dialects.postgres import boxes, moments, numbers, reals, rows, texts
 from dpsql.plan.dialects.postgres.binding import bound
 from dpsql.plan.dialects.postgres.casts import cast
 from dpsql.plan.dialects.postgres.literals import literal, real
@@ -43,6 +43,9 @@ def render(expr: Expr, column: Callable[[Column], str]) -> str:
             form = FORMS.get(expr.function)
             if form is None:
                 raise InternalError(f"{expr.function} has no form on PostgreSQL")
+            in_a_box = boxes.in_a_box(expr, column, render)
+            if in_a_box is not None:
+                return in_a_box
             return form(expr, tuple(render(arg, column) for arg in expr.args))
         case _:
             assert_never(expr)
