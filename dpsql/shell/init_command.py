@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -21,7 +21,11 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv")
 
 @click.command(context_settings=CONTEXT)
 @click.argument("source")
-@click.option("--table", metavar="NAME", help="One table of a .duckdb file or a database.")
+@click.option(
+    "--table",
+    metavar="NAME",
+    help="One table of a .duckdb file or a database; of PostgreSQL also all of a schema: 'shop.*'.",
+)
 @click.option("--delimiter", metavar="CHAR", help="The character between the fields of a CSV, if it is not a comma.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this file; never overwrites."
@@ -70,20 +74,56 @@ def _of_files(
 def of_server(source: str, table: str | None, delimiter: str | None) -> tuple[list[tuple[str, str]], str]:
     """The columns of a database's table, and the metadata's beginning."""
     from dpsql.errors import InterfaceError
-    from dpsql.metadata.scaffold import scaffold
-    from dpsql.sources.private_data import open_sources
+    from dpsql.metadata.scaffold import scaffold, scaffold_all
     from dpsql.sources.table_sources import server_of
 
     if delimiter is not None:
         raise InterfaceError("--delimiter is for CSV files", code=622, fix="Leave it out.")
-    if table is None:
-        from dpsql.engine.postgres.listing import server_tables
+    if table is None or table.endswith(".*"):
+        address = server_of(source, "t").address
+        tables = tables_of_server(source, None if table is None else table.removesuffix("*"))
+        if len(tables) > 1:
+            return list(tables[0].columns), scaffold_all(dict(address.parameters).get("dbname", "data"), tables, source)
+        table = tables[0].name
+    columns = columns_of_server(source, table)
+    return columns, scaffold(
+        table.rpartition(".")[2], columns, source, table=table if "." in table else f"public.{table}"
+    )
 
-        table = _the_one(server_tables(server_of(source, "t").address), "the database")
+
+def columns_of_server(source: str, table: str) -> list[tuple[str, str]]:
+    """(name, engine type) of each column."""
+    from dpsql.sources.private_data import open_sources
+    from dpsql.sources.table_sources import server_of
+
     name = table.rpartition(".")[2]
     with open_sources({name: server_of(source, table)}) as vault:
-        columns = [(column.name, column.type) for column in vault.columns(name)]
-    return columns, scaffold(name, columns, source, table=table if "." in table else f"public.{table}")
+        return [(column.name, column.type) for column in vault.columns(name)]
+
+
+def tables_of_server(source: str, schema: str | None) -> list[Described]:
+    """All tables of a database (schema: that begin with it and a point) with their declared keys. One that dpsql does not
+    read is left out, and it is said why."""
+    from dpsql.engine.postgres.listing import server_tables
+    from dpsql.errors import SourceError
+    from dpsql.metadata.scaffold import Described
+    from dpsql.sources.table_sources import server_of
+
+    keys = server_tables(server_of(source, "t").address)
+    names = [name for name in keys if schema is None or name.startswith(schema)]
+    _check_names(names, "the database" if schema is None else f"the schema {schema[:-1]}")
+    described = []
+    for name in names:
+        try:
+            columns = columns_of_server(source, name)
+        except SourceError as error:
+            say(f"{name} is left out: {error}")
+            continue
+        declared = keys[name]
+        described.append(
+            Described(name=name, columns=columns, primary=declared.primary, references=declared.references)
+        )
+    return described or [_none_of(names)]
 
 
 def of_cluster(source: str, table: str | None, delimiter: str | None) -> tuple[list[tuple[str, str]], str]:
@@ -158,9 +198,7 @@ def tables_of(source: Path) -> list[Described]:
     names, keys = database_tables(source), database_keys(source)
     if not names:
         raise InterfaceError(f"{source} has no tables", code=622, fix="Name another file.")
-    shorts = [name.rpartition(".")[2].lower() for name in names]
-    if len(set(shorts)) < len(shorts):
-        _the_one(names, str(source))  # two schemas have a table of one name: the owner chooses
+    _check_names(names, str(source))
     described = []
     for name in names:
         declared = keys.get(name, Keys())
@@ -171,13 +209,31 @@ def tables_of(source: Path) -> list[Described]:
     return described
 
 
+def _check_names(names: list[str], source: str) -> None:
+    """Where two schemas have a table of one name, the owner chooses."""
+    shorts = [name.rpartition(".")[2].lower() for name in names]
+    if not names or len(set(shorts)) < len(shorts):
+        _the_one(names, source)
+
+
+def _none_of(names: list[str]) -> NoReturn:
+    from dpsql.errors import InterfaceError
+
+    raise InterfaceError(f"none of {', '.join(names[:20])} can be read", code=622, fix="The lines above say why.")
+
+
 def _the_one(tables: list[str], source: str) -> str:
     from dpsql.errors import InterfaceError
 
     if len(tables) != 1:
         there = f"There are {', '.join(tables[:20])}." if tables else ""
         raise InterfaceError(
-            f"{source} has {len(tables) or 'no'} tables", code=622, why=there, fix="Say which one: --table main.visits."
+            f"{source} has {len(tables) or 'no'} tables",
+            code=622,
+            why=there,
+            fix=f"Say which one: --table {tables[0]}."
+            if tables
+            else "Name another, or GRANT SELECT and USAGE on its schema.",
         )
     return tables[0]
 

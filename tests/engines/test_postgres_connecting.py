@@ -26,7 +26,7 @@ from dpsql.metadata.load import load
 from dpsql.shell.main import main
 from dpsql.sources.belongings import Belongings, Target, of_catalog
 from dpsql.sources.identity import check_identity
-from tests.engines.postgres import COLLATED, GUARDED, PASSWORD, PLAIN, Server
+from tests.engines.postgres import COLLATED, GUARDED, PASSWORD, PLAIN, READER, Server
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,20 @@ def test_no_password_and_a_wrong_one_are_told_apart(server: Server, monkeypatch:
         opens(guarded(server))
     assert caught.value.number == 315
     monkeypatch.setenv("PGPASSWORD", "wrong")
-    with pytest.raises(SourceError, match="it was given a password"):
+    with pytest.raises(SourceError, match="the password that it was given is not the role's"):
         opens(guarded(server))
+
+
+def test_why_a_database_cannot_be_connected_to_is_said_without_names(server: Server, run: Run) -> None:
+    missing = server.url("no-database-of-that-name"), server.url(user="nobody-there")
+    reasons = dict.fromkeys(missing, "it has no such role or database")
+    reasons["postgresql://reader@127.0.0.1:1/plain"] = "no server answers there"
+    reasons["postgresql://reader@/plain?host=%2Fno-such-folder"] = "no server answers there"
+    reasons["postgresql:///?service=no-such-service"] = "the service file has no such service"
+    for url, reason in reasons.items():
+        code, said = run("init", url)
+        assert code != 0 and "DPSQL-315" in said and reason in said, said
+        assert "no-" not in said and "nobody" not in said and "log" not in said
 
 
 def everything(error: BaseException) -> str:
@@ -204,8 +216,6 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
 def test_init_begins_metadata_that_fits(server: Server, run: Run, tmp_path: Path) -> None:
     url, path = server.url(), tmp_path / "stays.yaml"
-    code, said = run("init", url)
-    assert code != 0 and "public.stays, " in said and "public.wards" in said
     code, said = run("init", url, "--table", "stays", "-o", str(path))
     assert code == 0, said
     text = path.read_text()
@@ -228,6 +238,35 @@ def test_init_begins_metadata_that_fits(server: Server, run: Run, tmp_path: Path
     code, said = run("check", str(path), "--source", url)
     assert code != 0
     assert '"days" is date here and integer in the source' in said and 'no column "wards"' in said
+
+
+def test_init_begins_metadata_of_all_tables_of_a_schema(server: Server, run: Run) -> None:
+    server.execute(
+        "CREATE SCHEMA shop; CREATE SCHEMA other; CREATE TABLE other.wares (x integer);"
+        "CREATE TABLE shop.people (id bigint PRIMARY KEY, name text);"
+        "CREATE TABLE shop.orders (a bigint, b bigint, who bigint REFERENCES shop.people, PRIMARY KEY (b, a));"
+        "CREATE TABLE shop.items (n integer, y bigint, x bigint, FOREIGN KEY (x, y) REFERENCES shop.orders (b, a));"
+        "CREATE VIEW shop.shaken AS SELECT random() AS x; CREATE TABLE shop.secret (x integer);"
+        f"GRANT USAGE ON SCHEMA shop, other TO {READER}; GRANT SELECT ON ALL TABLES IN SCHEMA shop, other TO {READER};"
+        f"REVOKE SELECT ON shop.secret FROM {READER}"
+    )
+    code, said = run("init", server.url(), "--table", "shop.*")
+    assert code == 0, said
+    assert [line for line in said.splitlines() if line.startswith("  ") and line[2] != " "] == [
+        "  items:", "  orders:", "  people:"
+    ]  # fmt: skip
+    assert "shop.shaken is left out: DPSQL-316" in said and "secret" not in said and "wares" not in said
+    assert "# unit: {through: people, on: {who: id}}" in said and "# primary key: b, a" in said
+    assert "# unit: {through: orders, on: {x: b, y: a}}" in said
+    code, said = run("init", server.url())
+    assert code == 0 and "  wares:" in said and "table: shop.items}" in said and "dataset: plain " in said
+    code, said = run("init", server.url(), "--table", "shopp.*")
+    assert code != 0 and "the schema shopp has no tables" in said
+    server.execute("CREATE TABLE other.items (x integer)")
+    server.execute(f"GRANT SELECT ON other.items TO {READER}")
+    code, said = run("init", server.url())
+    assert code != 0 and "There are other.items, " in said and "--table other.items" in said
+    server.execute("DROP SCHEMA shop, other CASCADE")
 
 
 @pytest.mark.parametrize("command", [["init"], ["check", "{yaml}", "--source"]])

@@ -8,7 +8,7 @@ import pytest
 
 from dpsql.engine.sources import UNREADABLE
 from dpsql.engine.vault import Vault
-from dpsql.errors import SourceError
+from dpsql.errors import ExecutionError, SourceError
 from dpsql.testing import exact
 from tests.engines.postgres import Server
 from tests.worlds import dataset, people, private, public
@@ -243,6 +243,23 @@ def test_an_enum_that_a_function_casts_is_not_read(server: Server) -> None:
     )
     with Vault.open({"t": server.table("tones")}) as vault:
         assert vault.columns("t")[1].type == f"{UNREADABLE}public.tone: it is cast by a function of the database's"
+
+
+def test_a_database_whose_casts_are_somebody_elses_is_not_read(server: Server) -> None:
+    """CAST(x AS text) of a uuid would run it. A cast through text runs nothing of theirs."""
+    server.execute("CREATE FUNCTION raising(uuid) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$no$$; END'")
+    try:
+        server.execute("CREATE CAST (varchar AS integer) WITH INOUT AS IMPLICIT")
+        with Vault.open({"t": server.table("plain_rows")}) as vault:
+            assert len(vault.columns("t")) == 2
+            server.execute("CREATE CAST (uuid AS text) WITH FUNCTION raising(uuid)")
+            with pytest.raises(ExecutionError):
+                vault.run("SELECT count(*) AS n FROM public.plain_rows")
+        with pytest.raises(SourceError, match="a cast of its own from uuid to text") as caught:
+            Vault.open({"t": server.table("plain_rows")})
+        assert caught.value.number == 319
+    finally:
+        server.execute("DROP CAST IF EXISTS (varchar AS integer); DROP CAST IF EXISTS (uuid AS text)")
 
 
 def test_names_are_exact_and_quoted(server: Server) -> None:

@@ -93,6 +93,7 @@ class Postgres(Sealed):
         settings.begin(connection, locked, self._address.timeout, self._limits)
 
     def describe(self, connection: psycopg.Connection[Any]) -> State:
+        describing.check_casts(connection)
         system = describing.identity(connection)
         for table, source in self._sources.items():
             if source.system not in (None, system[0]):

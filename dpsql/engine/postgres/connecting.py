@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 OwnerLog = Callable[[str], None]
 LEAST_VERSION = 140000
 CONNECT_SECONDS = "10"
+_REASONS = (  # what libpq or the server says in English
+    ("password authentication failed", "the password that it was given is not the role's"),
+    ("no pg_hba.conf entry", "its pg_hba.conf does not let the role in from here"),
+    ("could not translate host name", "there is no host of that name"),
+    ("Connection refused", "no server answers there"),
+    ("No such file or directory", "no server answers there"),
+    ("timeout expired", "no answer came within ten seconds"),
+    ("definition of service", "the service file has no such service"),
+    ("too many", "it has as many connections as it may have"),
+    ("starting up", "it is starting"),
+    ("shutting down", "it is being stopped"),
+    (" does not exist", "it has no such role or database"),
+)
 _WAYS = "PGPASSWORD, ~/.pgpass, a service file, or `password_file:` beside `database:`"
 
 
@@ -47,10 +60,11 @@ def connect(address: Address, owner_log: OwnerLog | None) -> psycopg.Connection[
     if connection is None:
         if owner_log is not None:
             owner_log(said)
+        logged = "" if owner_log is None else " Details are in the owner's log."
         raise SourceError(
             f"the PostgreSQL database of `source:` cannot be connected to{why}",
             code=315,
-            fix=f"Check it with psql; a password comes from {_WAYS}. Details are in the owner's log.",
+            fix=f"Check it with psql; a password comes from {_WAYS}.{logged}",
         )
     _check_server(connection)
     return connection  # type: ignore[no-any-return]  # psycopg is imported where it is needed
@@ -73,11 +87,11 @@ def _password(address: Address) -> dict[str, str]:
 
 
 def _why(error: BaseException) -> str:
-    """What libpq knows besides its message: whether the server asked for a password, and got one."""
-    state = getattr(error, "pgconn", None)
+    """What may be told of the failure: none of libpq's words, which name hosts, roles and databases."""
+    state, said = getattr(error, "pgconn", None), str(error)
     if state is not None and getattr(state, "needs_password", False):
         return ": it asks for a password, and none was found"
-    return ": it was given a password" if state is not None and getattr(state, "used_password", False) else ""
+    return next((f": {why}" for words, why in _REASONS if words in said), "")
 
 
 def _check_server(connection: psycopg.Connection[Any]) -> None:

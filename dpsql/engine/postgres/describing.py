@@ -94,6 +94,11 @@ _UNDER = """
     )), array_agg(DISTINCT u.oid::bigint)
     FROM under u JOIN pg_class c ON c.oid = u.oid LEFT JOIN pg_rewrite r ON r.ev_class = c.oid AND c.relkind = 'v'
 """
+# Casts by function between types of the server's own: what is below 16384 came with it.
+_CASTS = """
+    SELECT min(format_type(castsource, NULL) || ' to ' || format_type(casttarget, NULL)) FROM pg_cast
+    WHERE oid >= 16384::oid AND castmethod = 'f' AND castsource < 16384::oid AND casttarget < 16384::oid
+"""
 _IDENTITY = """
     SELECT (SELECT system_identifier::text FROM pg_control_system()), d.oid::bigint::text
     FROM pg_database d WHERE d.datname = current_database()
@@ -238,6 +243,18 @@ def _word(
         "arrays are not among dpsql's types" if category == "A" else REASONS.get(name, "its values are not plain ones")
     )
     return f"{UNREADABLE}{name}: {reason}"
+
+
+def check_casts(connection: psycopg.Connection[Any]) -> None:
+    """SourceError 319 where somebody has changed what CAST means: a function of theirs could fail on one value."""
+    row = connection.execute(_CASTS).fetchone()
+    if row is not None and row[0] is not None:
+        raise SourceError(
+            f"the database has a cast of its own from {row[0]}",
+            code=319,
+            why="Every query converts stored values; by such a function one person's value could make it fail.",
+            fix="DROP CAST, or make an assignment of it in the program that needs it.",
+        )
 
 
 def identity(connection: psycopg.Connection[Any]) -> tuple[str, str]:
