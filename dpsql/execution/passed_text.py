@@ -17,18 +17,20 @@ from dpsql.session import Session
 
 @dataclass(frozen=True, slots=True)
 class PassedText:
-    """tables: by the names in the text, queries over scratch. seconds: how long it may take."""
+    """tables: by the names in the text, queries over scratch; public: those of public tables, which are read once in a
+    session. seconds: how long it may take."""
 
     final: PublicText
+    public: Mapping[str, str]
     tables: Mapping[str, str]
     apart: Apart
     seconds: float
 
     @classmethod
     def of(cls, session: Session, final: PublicText) -> PassedText:
-        tables = {name: _public(session, name) for name in final.tables}
-        tables |= {name: f"SELECT * FROM {session.user.relation(name)}" for name in final.users}
-        return cls(final, tables, session.apart, float(session.defaults.time_limit))
+        public = {name: _public(session, name) for name in final.tables}
+        tables = {name: f"SELECT * FROM {session.user.relation(name)}" for name in final.users}
+        return cls(final, public, tables, session.apart, float(session.defaults.time_limit))
 
     def describe(self, parts: Mapping[str, str]) -> tuple[Column, ...]:
         """Its columns, over parts without rows."""
@@ -57,7 +59,11 @@ class PassedText:
     def _question(self, parts: Mapping[str, str]) -> Question:
         tables = {**self.tables, **parts}
         return Question(
-            text=self.final.text, parameters=_parameters(self.final), tables=tables, views=dict(self.final.views)
+            text=self.final.text,
+            parameters=_parameters(self.final),
+            tables=tables,
+            lasting=self.public,
+            views=dict(self.final.views),
         )
 
 

@@ -113,7 +113,8 @@ def _cut(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
         return None
     parts = tuple(_part(name, text, values) for name, text in cut.parts.items())
     passed = passed_of(dataclasses.replace(asked, query=cut.text, pieces=mixed.kept()), reads, values)
-    return dataclasses.replace(passed, parts=parts, describes=asked.pieces[0].word in DESCRIBING)
+    describes = asked.pieces[0].word in DESCRIBING and not is_several(cut.text)  # PIVOT's columns are of its rows
+    return dataclasses.replace(passed, parts=parts, describes=describes)
 
 
 def _lifted(session: Session, asked: PassedQuery, values: Values) -> Passed | None:

@@ -28,21 +28,24 @@ class Terminal:
         self.seen = ""
 
     def type(self, *lines: str) -> str:
-        """Type each line and Enter, and wait for the prompt."""
+        """Type each line and Enter, and wait for the next prompt."""
         before = len(self.seen)
         for line in lines:
+            shown = len(self.seen)
             os.write(self._screen, line.encode() + b"\r")
-            self.wait()
+            self.wait(after=shown)
         return self.seen[before:]
 
     def press(self, keys: bytes) -> None:
         os.write(self._screen, keys)
 
-    def wait(self, seconds: float = 30.0) -> str:
-        """Read until a prompt stands there and nothing more comes, or the shell has ended."""
+    def wait(self, seconds: float = 30.0, after: int = 0) -> str:
+        """Read until a prompt stands there and nothing more comes, or the shell has ended. after: what was seen before this
+        does not count, so that a slow machine is waited for."""
         end, quiet, before = time.monotonic() + seconds, 0, len(self.seen)
         while quiet < 3 and time.monotonic() < end and self.read(0.15) is not None:
-            quiet = quiet + 1 if self.last == "" and re.search(r"(left|budget)\)> *$", self.seen.rstrip("\n")) else 0
+            prompt = re.search(r"(left|budget)\)> *$", self.seen[after:].rstrip("\n"))
+            quiet = quiet + 1 if self.last == "" and prompt else 0
         return self.seen[before:]
 
     def read(self, seconds: float) -> str | None:

@@ -7,13 +7,15 @@ passed on over private queries, where exact mode answers these.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import duckdb
 import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.engine.scratch import Scratch
 from tests.cases.reading import Case, read
 from tests.worlds import markets
 
@@ -107,6 +109,25 @@ def test_what_is_not_cut_out(text: str, public: dpsql.Connection) -> None:
     """A name of a recursive CTE means rows that are not there yet; rows of persons are nobody's."""
     with pytest.raises(dpsql.Error, match=r"DPSQL-1\d\d"):
         public.execute(text)
+
+
+def test_public_tables_are_handed_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a session their rows stay as they are; the analyst's own tables do not."""
+    written: list[str] = []
+    hand_over = Scratch.hand_over
+
+    def counting(scratch: Scratch, file: Path, tables: Mapping[str, str]) -> None:
+        written.extend(tables)
+        hand_over(scratch, file, tables)
+
+    monkeypatch.setattr(Scratch, "hand_over", counting)
+    with dpsql.connect(markets.catalog(), source=markets.source()) as opened:
+        opened.execute("CREATE TABLE mine AS SELECT 1 AS a")
+        for wanted in (1, 2):
+            rows = opened.execute("SELECT list(a)[1], count(id) FROM mine, towns, roads GROUP BY ALL").fetchall()
+            assert rows == [(wanted, 16)]
+            opened.execute("UPDATE mine SET a = 2")
+    assert sorted(written) == ["mine", "mine", "rows", "rows"]
 
 
 def test_lists_are_opened_with_their_intervals(public: dpsql.Connection) -> None:

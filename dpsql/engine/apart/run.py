@@ -32,16 +32,18 @@ Parameters = Mapping[str, object] | tuple[object, ...]
 MOST_MEMORY, MOST_DISK, MOST_THREADS = 4 * 10**9, 8 * 10**9, 4
 ROOM = 2 * 2**30  # of addresses, beside DuckDB's memory: Python, libraries, the stacks of threads
 SECONDS = 60.0
-_IN, _OUT = "given", "made"
+_IN, _OUT, _ROWS = "given", "made", "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A statement: its text and parameters; the tables that it reads, each by a query over scratch; and views of them."""
+    """A statement: its text and parameters; the tables that it reads, each by a query over scratch; and views of them.
+    lasting: tables whose query has the same rows as long as the session lasts."""
 
     text: str
     parameters: Parameters = ()
     tables: Mapping[str, str] = field(default_factory=dict)
+    lasting: Mapping[str, str] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -51,7 +53,8 @@ class Apart(Sealed, Closing):
     def __init__(self, scratch: Scratch, folder: Path, limits: Limits) -> None:
         self._scratch, self._folder, self._limits = scratch, folder, limits
         self._now: dict[int, Running] = {}
-        self._guard = threading.Lock()
+        self._kept: dict[str, Path] = {}  # files of lasting tables, by their queries
+        self._guard, self._keeping = threading.Lock(), threading.Lock()
         self._number = 0
         self._closed = False
 
@@ -69,7 +72,8 @@ class Apart(Sealed, Closing):
     def _ask(self, question: Question, kind: str, given: Path, made: Path | None, seconds: float) -> dict[str, Any]:
         if question.tables:
             self._scratch.hand_over(given, question.tables)
-        before = [*self._settings(given.parent), *_attached(question, given, made), *_LOCKS]
+        files = {name: self._lasting(sql) for name, sql in question.lasting.items()}
+        before = [*self._settings(given.parent), *_attached(question, files, given, made), *_LOCKS]
         asked = {
             "kind": kind,
             "text": question.text,
@@ -87,6 +91,15 @@ class Apart(Sealed, Closing):
         if "failed" in answer:
             raise said(answer["failed"], answer["message"], bound=kind == "describe")
         return answer
+
+    def _lasting(self, sql: str) -> Path:
+        """The file with the rows of a lasting table, which is written once."""
+        with self._keeping:
+            if sql not in self._kept:
+                file = self._folder / f"{self._next()}.duckdb"
+                self._scratch.hand_over(file, {_ROWS: sql})
+                self._kept[sql] = file
+            return self._kept[sql]
 
     def _settings(self, folder: Path) -> Iterator[str]:
         for name, value in PINS:
@@ -141,7 +154,7 @@ class Apart(Sealed, Closing):
 _LOCKS = ("SET GLOBAL enable_external_access = false", "SET GLOBAL lock_configuration = true")
 
 
-def _attached(question: Question, given: Path, made: Path | None) -> Iterator[str]:
+def _attached(question: Question, files: Mapping[str, Path], given: Path, made: Path | None) -> Iterator[str]:
     """Before the lock. The statement names views, so that its tables are in no database that it could write to."""
     if question.tables:
         yield f"ATTACH {quote_text(str(given))} AS {_IN} (READ_ONLY)"
@@ -149,6 +162,9 @@ def _attached(question: Question, given: Path, made: Path | None) -> Iterator[st
         yield f"ATTACH {quote_text(str(made))} AS {_OUT}"
     for name in question.tables:
         yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}.main.{quote_identifier(name)}"
+    for number, (name, file) in enumerate(files.items()):
+        yield f"ATTACH {quote_text(str(file))} AS {_IN}_{number} (READ_ONLY)"
+        yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}_{number}.main.{_ROWS}"
     for name, text in question.views.items():
         yield f"CREATE VIEW {quote_identifier(name)} AS {text}"
 
