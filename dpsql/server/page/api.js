@@ -15,14 +15,13 @@ export const keepToken = (token) => sessionStorage.setItem(KEPT, token);
 export const dropToken = () => sessionStorage.removeItem(KEPT);
 
 // The answer; Refused with the server's own words, or ours where it has none.
-export async function ask(method, path, body, { signal, accept = "application/json" } = {}) {
+export async function ask(method, path, body, { accept = "application/json" } = {}) {
   const headers = { authorization: `Bearer ${sessionStorage.getItem(KEPT) ?? ""}`, accept };
   const text = body === undefined ? undefined : JSON.stringify(body);
   let answer;
   try {
-    answer = await fetch(path, { method, headers, body: text, signal, cache: "no-store", credentials: "omit" });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
+    answer = await fetch(path, { method, headers, body: text, cache: "no-store", credentials: "omit" });
+  } catch {
     throw new Refused({ what: "the server cannot be reached", fix: "Is it running? Try again." }, 0);
   }
   const said = await answer.text();

@@ -1,34 +1,41 @@
 // While one types: what the statement would cost, and how far its answer would be off. This is EXPLAIN, which reads nothing
 // private and is free.
 
-import { ask } from "./api.js";
+import { ask, signedIn } from "./api.js";
 import { showNext } from "./budget.js";
 import { byId, h } from "./dom.js";
 import { amounts, rough, short } from "./format.js";
 
 const QUIET = 450; // milliseconds without a key
 const NOT_A_QUERY = /^\s*(show|describe|desc|explain|set|reset)\b/i;
-let waiting = 0, asking = null, told = null;
+let waiting = 0, busy = false, again = false, latest = "", told = null;
 
-// wrong: what to do with an error. A statement that was explained already is not explained again.
+// wrong: what to do with an error.
 export function estimateSoon(sql, wrong) {
+  latest = sql;
   clearTimeout(waiting);
-  asking?.abort();
   byId("estimate").classList.add("old");
-  waiting = setTimeout(() => estimate(sql, wrong), QUIET);
+  waiting = setTimeout(() => estimate(wrong), QUIET);
 }
 
-async function estimate(sql, wrong) {
+// One at a time: two at once would need two processes of the server's.
+async function estimate(wrong) {
+  const sql = latest;
+  if (busy) return void (again = true);
   if (!sql.trim() || NOT_A_QUERY.test(sql)) return clear();
-  const now = (asking = new AbortController());
+  [busy, again] = [true, false];
   try {
-    const plan = (await ask("POST", "/v1/explain", { sql }, now)).tree;
-    const charge = (await ask("POST", "/v1/cost", { sql }, now)).would_charge;
-    show(plan, charge);
+    const plan = (await ask("POST", "/v1/explain", { sql })).tree;
+    const charge = (await ask("POST", "/v1/cost", { sql })).would_charge;
+    if (sql === latest) show(plan, charge);
   } catch (error) {
-    if (error.name === "AbortError" || now.signal.aborted) return;
-    clear();
-    wrong(error);
+    if (sql === latest && signedIn()) {
+      clear();
+      wrong(error);
+    }
+  } finally {
+    busy = false;
+    if (again) estimate(wrong);
   }
 }
 

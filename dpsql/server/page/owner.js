@@ -8,7 +8,8 @@ const RAN = /^(query|many|pg_query|release)$/;
 
 export async function showOwner() {
   byId("owner-shown").replaceChildren(h("p", {}, "Reading…"));
-  const parts = await Promise.all([part("Accounts", accounts), part("Ledger", ledger), part("Release table", published), part("Audit log", audit)]);
+  const parts = []; // one after the other: each at once would need a process of the server's
+  for (const [title, shown] of [["Accounts", accounts], ["Ledger", ledger], ["Release table", published], ["Audit log", audit]]) parts.push(await part(title, shown));
   byId("owner-shown").replaceChildren(...parts);
 }
 
