@@ -106,6 +106,10 @@ def _private_unit(reader: Reader, fields: Fields, name: str, where: str) -> _Uni
 
 def _unit_path(reader: Reader, tree: Fields) -> UnitPath | None:
     form = "write unit: {through: visits, on: {visit_id: visit_id}} (this table's column: the other's)"
+    if "column" in tree.entries:
+        fix = "write unit: (the column) alone, and in joins of both tables that their units are equal"
+        reader.problem(tree.where, "a table has a unit column or a unit path, not both", fix)
+        return None
     reader.fields(tree, "unit", ("through", "on"))
     through, on = tree.entries.get("through"), tree.entries.get("on")
     if through is None or on is None:

@@ -341,3 +341,9 @@ SELECT COUNT(*) FROM visits WHERE STRPTIME('2020', '') IS NULL
 -- DPSQL-105 at 1:35: the format has no part
 SELECT COUNT(*) FROM (SELECT BOOL_AND(cost > 50) OVER (PARTITION BY patient_id) AS m FROM visits) WHERE m = 'surgery'
 -- DPSQL-105 at 1:109: 'surgery' is not a boolean
+SELECT COUNT(*) FROM visits WHERE referrer < 5
+-- DPSQL-105 at 1:46: integer and text cannot be combined
+SELECT COUNT(*) FROM visits WHERE referrer BETWEEN 1 AND 5
+-- DPSQL-105 at 1:52: integer and text cannot be combined
+SELECT COUNT(*) FROM visits WHERE score > referrer
+-- DPSQL-105 at 1:43: text and integer cannot be combined
