@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -214,6 +215,34 @@ def test_no_decimal_of_more_digits_than_its_type_decides(type_: pa.DataType, dec
     calm = answers(columns, digits(type_, [1] * len(FAR)), pids, tmp_path, statements)
     assert answers(columns, digits(type_, FAR), pids, tmp_path, statements) == calm
     assert calm[0] == calm[1] and "answered" in calm[0]
+
+
+def test_no_whole_number_of_any_length_decides(tmp_path: Path) -> None:
+    """DuckDB's BIGNUM, whose casts to integers fail beyond their ends."""
+    columns = {"pid": "integer", "whole": "integer", "real": "real", "written": "text", "fixed": "decimal(9, 2)"}
+    with duckdb.connect(str(tmp_path / "n.duckdb")) as connection:
+        names = ", ".join(f"{name} BIGNUM" for name in columns)
+        connection.execute(f"CREATE TABLE t ({names})")
+        connection.execute(f"CREATE TABLE calm ({names})")
+        for n, cell in enumerate(("5", "9" * 61, "-" + "9" * 402, str(2**63), str(-(2**63)), str(2**127))):
+            for name, pid, x in (("t", cell, cell), ("t", str(n), cell), ("calm", str(n), "5")):
+                connection.execute(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?)", [pid, *[x] * 4])
+    tables = {
+        name: private(columns, unit="pid", source={"database": str(tmp_path / "n.duckdb"), "table": name})
+        for name in ("t", "calm")
+    }
+    with exact(dataset(tables)) as connection:
+        for expr in (
+            "COUNT(whole)",
+            "COUNT(DISTINCT written)",
+            "COUNT(DISTINCT pid)",
+            "COUNT(fixed)",
+            "COUNT(real + 1)",
+        ):
+            assert [outcome(connection, f"SELECT {expr} FROM {name}") for name in tables] == ["answered"] * 2
+        assert connection.execute("SELECT COUNT(*), COUNT(whole), COUNT(fixed) FROM calm").fetchall() == [(6, 6, 6)]
+        # units that fit: 5 and -2^63, and the six numbers of the rows; of the other cells 5 and -2^63 do, twice
+        assert connection.execute("SELECT COUNT(*), COUNT(whole) FROM t").fetchall() == [(8, 4)]
 
 
 @pytest.mark.parametrize("declared", ["integer", "text"])
