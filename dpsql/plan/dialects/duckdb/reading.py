@@ -38,10 +38,7 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
             why="DuckDB computes a generated column in each query: where that fails or differs, a person's row would show.",
             fix="Store it in a plain column; or leave it out, and write it under `views:` of the metadata.",
         )
-    if actual == "BIGNUM":  # DuckDB fails, and the database with it, where one is too large for what it is converted to
-        column, actual = f"TRY_CAST({column} AS VARCHAR)", "VARCHAR"
-    if actual.startswith("DECIMAL"):
-        column = _digits(column, actual, declared)
+    column, actual = _convertible(column, actual, declared)
     if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
@@ -104,6 +101,14 @@ def _text(column: str, actual: str) -> str:
     if actual != "TIMESTAMP":
         return f"TRY_CAST({column} AS VARCHAR)"
     return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
+
+
+def _convertible(column: str, actual: str, declared: ColumnSpec) -> tuple[str, str]:
+    """The column in a form, and of a type, that TRY_CAST takes whatever it holds. A BIGNUM as text: DuckDB fails, and the
+    database with it, where one is too large for what it is converted to."""
+    if actual == "BIGNUM":
+        return f"TRY_CAST({column} AS VARCHAR)", "VARCHAR"
+    return (_digits(column, actual, declared) if actual.startswith("DECIMAL") else column), actual
 
 
 def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
