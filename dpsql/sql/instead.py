@@ -26,7 +26,7 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "PRAGMA": "Write SET for dpsql's settings, DESCRIBE for a table's columns.",
         "PREPARE": "Pass parameters to execute().",
         "REVOKE": "Analysts and their budgets are declared in the metadata.",
-        "SUMMARIZE": "Write SELECT COUNT(*), AVG(x), … FROM table; DESCRIBE shows the columns.",
+        "SUMMARIZE": "Write SELECT COUNT(*), AVG(x), …, which SUMMARIZE may read; DESCRIBE shows the columns.",
         "TABLE": "Write SELECT * FROM table.",
         "UNPIVOT": "Write UNION ALL, or unpivot the data frame.",
         "UPSERT": "Write INSERT INTO.",

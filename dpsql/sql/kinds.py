@@ -135,7 +135,7 @@ class _HeadReader(DefinitionReader):
 
     def _describe(self) -> StatementHead:
         if len(self.tokens) > 1 and (word(self.tokens[1]) in _QUERY or self.tokens[1].token_type is TokenType.L_PAREN):
-            raise self._refused("DESCRIBE of a query", "EXPLAIN shows a query's columns and plan.", self.tokens[1])
+            raise self._refused("DESCRIBE of this query", "EXPLAIN says what it lacks.", self.tokens[1])
         self.index = 1
         name = self.table()
         self.end()
