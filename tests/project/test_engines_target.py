@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+THERE = ("INITDB=/x/initdb", "JAVA=/x/java", "CHROMIUM=/x/chromium")
 
 
 @pytest.fixture
@@ -35,27 +36,28 @@ def made(tools: Path, *words: str) -> tuple[int, str, list[str]]:
 
 
 def test_what_is_there_is_left_alone(tools: Path) -> None:
-    assert made(tools, "INITDB=/x/initdb", "JAVA=/x/java") == (0, "", [])
+    assert made(tools, *THERE) == (0, "", [])
 
 
 @pytest.mark.parametrize(
     ("words", "packages"),
     [
-        (("INITDB=", "JAVA=/x"), "postgresql"),
-        (("INITDB=/x", "JAVA="), "default-jre-headless"),
-        (("INITDB=", "JAVA="), "postgresql default-jre-headless"),
+        (("INITDB=",), "postgresql"),
+        (("JAVA=",), "default-jre-headless"),
+        (("CHROMIUM=",), "chromium"),
+        (("INITDB=", "JAVA=", "CHROMIUM="), "postgresql default-jre-headless chromium"),
     ],
 )
 def test_what_is_missing_is_installed(tools: Path, words: tuple[str, ...], packages: str) -> None:
-    assert made(tools, *words) == (0, "", [" update -qq", f"noninteractive install -y -qq {packages}"])
+    assert made(tools, *THERE, *words) == (0, "", [" update -qq", f"noninteractive install -y -qq {packages}"])
 
 
 def test_without_debian_it_says_what_to_install(tools: Path) -> None:
     (tools / "apt-get").unlink()
-    code, said, asked = made(tools, "INITDB=", "JAVA=/x")
+    code, said, asked = made(tools, *THERE, "INITDB=")
     assert code != 0 and "install what is called postgresql on Debian" in said and asked == []
 
 
 def test_a_failure_of_apt_is_one_of_make(tools: Path) -> None:
     (tools / "apt-get").write_text("#!/bin/sh\nexit 100\n")
-    assert made(tools, "INITDB=", "JAVA=/x")[0] != 0
+    assert made(tools, *THERE, "INITDB=")[0] != 0

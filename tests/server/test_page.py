@@ -202,21 +202,21 @@ def test_the_side_of_the_owner(page: Page, browser: Browser, server: Started) ->
     assert page.get_by_role("link", name="Owner").is_hidden()
     page.goto(f"{page.url.partition('#')[0]}#/owner")
     page.get_by_label("Query").wait_for()
-    with opened(browser, server) as own:
-        sign_in(own, server, "olga")
-        own.get_by_role("link", name="Owner").click()
-        own.get_by_role("heading", name="Audit log").wait_for()
-        names = own.get_by_role("table", name="Accounts").locator("tbody td:first-child").all_inner_texts()
+    with opened(browser, server) as reports:
+        sign_in(reports, server, "olga")
+        reports.get_by_role("link", name="Owner").click()
+        reports.get_by_role("heading", name="Audit log").wait_for()
+        names = reports.get_by_role("table", name="Accounts").locator("tbody td:first-child").all_inner_texts()
         assert names == ["ana", "ben", "olga"]
-        assert "ε = unlimited" in own.get_by_role("table", name="Accounts").inner_text()
-        own.get_by_text("Every entry is as it was written.").wait_for()
-        assert COUNT in own.get_by_role("table", name="Audit log").inner_text()
-        with own.expect_download() as download:
-            own.get_by_role("button", name="Download the table to publish").click()
+        assert "ε = unlimited" in reports.get_by_role("table", name="Accounts").inner_text()
+        reports.get_by_text("Every entry is as it was written.").wait_for()
+        assert COUNT in reports.get_by_role("table", name="Audit log").inner_text()
+        with reports.expect_download() as download:
+            reports.get_by_role("button", name="Download the table to publish").click()
         assert Path(download.value.path()).read_text("utf-8").startswith("# Differentially private releases of visits")
-        own.get_by_role("link", name="Releases").click()
-        own.get_by_text("Releases to everybody, the newest first.").wait_for()
-        own.get_by_role("link", name="Open release").first.wait_for()
+        reports.get_by_role("link", name="Releases").click()
+        reports.get_by_text("Releases to everybody, the newest first.").wait_for()
+        reports.get_by_role("link", name="Open release").first.wait_for()
 
 
 def test_with_the_keyboard_alone(browser: Browser, server: Started) -> None:
