@@ -79,6 +79,13 @@ def is_simple(text: str) -> bool:
     return SIMPLE.fullmatch(text) is not None
 
 
+def evaluated_once(text: str) -> str:
+    """Of a column that is named many times: a name for it where there are levels. The server copies what a column is made
+    of, such as the CASE that cleans it, to each place that names it."""
+    printed = _printed.get()
+    return text if printed is None else printed.name(text) or text
+
+
 def is_bound(text: str) -> bool:
     """Whether anything in a statement is bound to a name, on every row."""
     return re.search(r"\bq\d+\b", text) is not None

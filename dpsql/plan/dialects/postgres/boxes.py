@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +22,7 @@ from math import isfinite
 
 from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Call, Column, Expr, Literal
-from dpsql.plan.dialects.postgres.binding import bound, in_branch, is_in_branch, is_simple
+from dpsql.plan.dialects.postgres.binding import bound, evaluated_once, in_branch, is_in_branch, is_simple
 from dpsql.plan.dialects.postgres.literals import literal, real
 from dpsql.plan.dialects.postgres.reals import ZERO, of_exact
 
@@ -91,6 +92,11 @@ def in_a_box(expr: Call, column: Callable[[Column], str], render: Render) -> str
         return None
     shown = [of_exact(render(operand, column), operand.type) for operand in operands]
     names = [stand.id for stand in operands.values()]
+    uses = Counter(arg for call in calls for arg in call.args)
+    shown = [
+        evaluated_once(text) if is_simple(text) and uses[stand] > 1 else text
+        for text, stand in zip(shown, operands.values(), strict=True)
+    ]
     dear = [i for i, text in enumerate(shown) if not _is_cheap(text)]
 
     def body(*made: str) -> str:
