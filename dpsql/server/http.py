@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import decimal
 import json
 import sys
@@ -96,7 +97,8 @@ class Http:
         body = await _body(request)
         asked = {**body, "ask": _last(request), "as": FORMS.get(_accepts(request), "rows")}
         answer, told = await self._service.ask(account, "http", asked, session)
-        return _told(answer if body.get("cells") == "tagged" else plain(answer), told, _accepts(request))
+        cells = answer if body.get("cells") == "tagged" else await asyncio.to_thread(plain, answer)
+        return await asyncio.to_thread(_told, cells, told, _accepts(request))  # many rows keep nobody else waiting
 
     async def _get(self, request: Request) -> Response:
         account, session = self._session(request)

@@ -1,6 +1,6 @@
 """kill -9 of workers and of the server under load: nothing is released that was not charged, and the ledger holds.
 
-python -m tests.server.kills 100
+python -m tests.server.kills 100 [SECONDS]
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import itertools
+import math
 import os
 import random
 import signal
@@ -35,11 +36,15 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)
 
 
-def rounds(folder: Path, count: int, *, seed: int = 0) -> Tally:
-    """Each round: a server, clients, kills of workers, then a kill of the server; afterwards the ledger is checked."""
+def rounds(folder: Path, count: int, *, seed: int = 0, seconds: float = math.inf) -> Tally:
+    """Each round: a server, clients, kills of workers, then a kill of the server; afterwards the ledger is checked. No round
+    begins after so many seconds."""
     metadata = write_data(folder, epsilon=1_000_000)
     tally, draw, numbers = Tally(), random.Random(seed), itertools.count(1)
+    until = time.monotonic() + seconds
     for _ in range(count):
+        if time.monotonic() > until:
+            break
         _round(metadata, tally, draw, numbers)
         check(metadata, tally)
     return tally
@@ -122,5 +127,6 @@ def check(metadata: Path, tally: Tally) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        result = rounds(Path(place), int(sys.argv[1]), seed=int(time.time()))
+        limit = float(sys.argv[2]) if len(sys.argv) > 2 else math.inf
+        result = rounds(Path(place), int(sys.argv[1]), seed=int(time.time()), seconds=limit)
     print(f"{len(result.answered)} answered, all of them charged; {dict(result.outcomes)}; kills {dict(result.kills)}")

@@ -167,8 +167,9 @@ def test_other_machines_need_tls(visits: Path) -> None:
         check(Settings(metadata=visits, host=host))
 
 
-def test_kills_under_load(tmp_path: Path) -> None:
-    tally = rounds(tmp_path, 10)
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.deep)])
+def test_kills_under_load(tmp_path: Path, count: int) -> None:
+    tally = rounds(tmp_path, count)
     assert len(tally.answered) >= 10 and tally.kills["worker"] > 10 and tally.outcomes["DPSQL-500"] > 0
     assert {"ok", "DPSQL-500", "no answer", "DPSQL-702"} >= set(tally.outcomes), tally.outcomes
 

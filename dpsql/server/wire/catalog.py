@@ -102,7 +102,8 @@ class PgCatalog:
         if shape not in self._logged and len(self._logged) < 100:
             self._logged.add(shape)
             unknown = f" ({', '.join(unknown_words(parts))[:100]})" if unknown_words(parts) else ""
-            print(f"dpsql: a query on system tables that is not known{unknown}: {shape}", file=sys.stderr)
+            said = f"{unknown}: {shape}".encode("unicode_escape").decode("ascii")  # a line is a line
+            print(f"dpsql: a query on system tables that is not known{said}", file=sys.stderr)
 
     # --- what there is
 

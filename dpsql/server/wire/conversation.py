@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from dpsql.errors import Error, InterfaceError, SqlError
 from dpsql.server.wire import messages, states, types
@@ -14,7 +15,10 @@ from dpsql.server.wire.portals import Portal, Prepared, Result, without_count
 from dpsql.server.wire.statements import Statements, keep
 from dpsql.server.wire.texts import parameters, statements, tokens
 from dpsql.server.wire.transactions import FAILED, OPEN
+from dpsql.sql.limits import LENGTH_LIMIT
 
+T = TypeVar("T")
+MANY_ROWS = 1000
 QUIET = ("warning", "error", "fatal", "panic")
 
 
@@ -69,7 +73,7 @@ class Conversation:
     # --- simple
 
     async def _query(self, body: bytes) -> None:
-        sql = messages.read_query(body)
+        sql = _bounded(messages.read_query(body))
         parts = statements(sql)
         if not parts:
             self._send(messages.EMPTY_QUERY)
@@ -81,7 +85,7 @@ class Conversation:
                 self._copied(result)
             elif result.columns is not None:
                 self._send(messages.row_description(portal.fields(result.columns)))
-                self._send(*portal.rows(0)[0])
+                self._send(*(await _aside(len(result.rows), portal.rows, 0))[0])
             self._send(messages.complete(result.tag))
             await self._writer.drain()
 
@@ -98,6 +102,7 @@ class Conversation:
 
     async def _parse(self, body: bytes) -> None:
         asked = Parse.read(body)
+        _bounded(asked.sql)
         if len(statements(asked.sql)) > 1:
             raise SqlError("a prepared statement is one statement", code=100, fix="Send them one after the other.")
         if asked.name and asked.name in self._client.prepared:
@@ -165,7 +170,7 @@ class Conversation:
         if portal.result.columns is None or portal.result.copy is not None:
             self._send(messages.complete(portal.result.tag))
             return
-        sent, more = portal.rows(asked.rows)
+        sent, more = await _aside(len(portal.result.rows), portal.rows, asked.rows)
         self._send(
             *sent, messages.SUSPENDED if more else messages.complete(without_count(portal.result.tag, len(sent)))
         )
@@ -190,6 +195,20 @@ class Conversation:
         if name not in self._client.portals:
             raise InterfaceError(f"there is no portal {name[:60]!r}", code=602)
         return self._client.portals[name]
+
+
+def _bounded(sql: str) -> str:
+    """What is longer is no statement; and it is not looked at here, where everybody would wait for it."""
+    if len(sql) > LENGTH_LIMIT:
+        raise SqlError(
+            f"the statement is longer than {LENGTH_LIMIT:,} characters", code=100, fix="Send less at a time."
+        )
+    return sql
+
+
+async def _aside(rows: int, work: Callable[..., T], *given: Any) -> T:
+    """Work on many rows, in a thread: everybody else goes on meanwhile."""
+    return await asyncio.to_thread(work, *given) if rows > MANY_ROWS else work(*given)
 
 
 HANDLERS: Mapping[bytes, Callable[[Conversation, bytes], Awaitable[None]]] = {

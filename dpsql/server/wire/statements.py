@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from typing import Any
@@ -81,7 +82,7 @@ class Statements:
 
     async def _asked(self, sql: str, values: Sequence[Any]) -> Result:
         told, _ = await self._ask({"ask": "pg_query", "sql": sql, "parameters": [to_tree(one) for one in values]})
-        rows = None if told["rows"] is None else [[of_tree(cell) for cell in row] for row in told["rows"]]
+        rows = None if told["rows"] is None else await asyncio.to_thread(_cells, told["rows"])
         privacy = told.get("privacy")
         notice = "" if privacy is None else str(privacy["text"])
         return Result(tag_of(told["kind"], sql, told["changed"], rows), told["columns"], rows or (), notice)
@@ -139,6 +140,10 @@ class Statements:
         if verb == "move":
             return Result(f"MOVE {len(rows)}")
         return Result(f"FETCH {len(rows)}", portal.columns, rows)
+
+
+def _cells(rows: list[list[Any]]) -> list[list[Any]]:
+    return [[of_tree(cell) for cell in row] for row in rows]
 
 
 def keep(kept: dict[str, Any], name: str, value: object) -> None:
