@@ -125,7 +125,7 @@ def test_every_aggregate(limits: dict[str, int], public: bool, spark: Any, tmp_p
 def hostile_values(limit: int, asked: Sequence[str], every: int, spark: Any, folder: Path) -> None:
     """every: one row of so many."""
     rows = hostile.table()
-    private = {"v": rows.take(range(limit % every, rows.num_rows, every))}
+    private = {"v": rows.take(list(range(limit % every, rows.num_rows, every)))}
     catalog = dataset(hostile.tables(max_groups=limit, max_rows=limit), **hostile.OPTIONS)
     assert compared(spark, folder, catalog, private, {"m": hostile.WORDS}, asked) == {}
 
