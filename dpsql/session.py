@@ -244,10 +244,11 @@ def open_session(
     limits = replace(limits_asked(memory_limit, threads), disk=disk)
     restricted = restricted or described.restricted
     _check_callers(described, restricted, source=source, ledger=ledger, temp_folder=temp_folder)
+    changes = _changes(described, strict_caps)
     described = described if budget is None else with_budget(described, budget)
     check_delta(described, delta)
     given = overrides(described, source)
-    book = None if exact or not charged else _book(described, ledger, new_epoch, strict_caps)
+    book = None if exact or not charged else open_ledger(described, ledger, new_epoch=new_epoch, changes=changes)
     return Session(
         catalog=described,
         ledger=book,
@@ -261,9 +262,9 @@ def open_session(
     )
 
 
-def _book(catalog: Catalog, ledger: str | Path | None, new_epoch: bool, strict_caps: bool) -> Ledger:
-    changes: Changes = "none" if strict_caps else "any" if catalog.budget.capped else "tighter"
-    return open_ledger(catalog, ledger, new_epoch=new_epoch, changes=changes)
+def _changes(catalog: Catalog, strict_caps: bool) -> Changes:
+    """Of a budget, by the metadata as they are written: where they have none, the caller's may only get tighter."""
+    return "none" if strict_caps else "any" if catalog.budget.capped else "tighter"
 
 
 def _check_callers(catalog: Catalog, restricted: bool, **given: object) -> None:
