@@ -242,7 +242,6 @@ def open_session(
 ) -> Session:
     described = catalog if isinstance(catalog, Catalog) else load(catalog)
     limits = replace(limits_asked(memory_limit, threads), disk=disk)
-    restricted = restricted or described.restricted
     _check_callers(described, restricted, source=source, ledger=ledger, temp_folder=temp_folder)
     changes = _changes(described, strict_caps)
     described = described if budget is None else with_budget(described, budget)
@@ -257,7 +256,7 @@ def open_session(
         engines=Engines.of(described, given, limits, temp_folder, None if book is None else book.path),
         metadata=by_hand(fingerprint(described), given),
         source_given=source is not None,
-        restricted=restricted,
+        restricted=restricted or described.restricted,
         exact=exact,
     )
 
@@ -269,7 +268,7 @@ def _changes(catalog: Catalog, strict_caps: bool) -> Changes:
 
 def _check_callers(catalog: Catalog, restricted: bool, **given: object) -> None:
     """What is the owner's to say, and not the caller's."""
-    for option in [name for name, value in given.items() if value is not None and restricted]:
+    for option in [name for name, value in given.items() if value is not None and (restricted or catalog.restricted)]:
         raise restricted_error(f"{option}= is set by the owner, in the metadata")
     if given["temp_folder"] is not None and catalog.temp_folder is not None:
         raise InterfaceError(

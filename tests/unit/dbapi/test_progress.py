@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import io
 import re
 import sys
@@ -108,7 +109,17 @@ def test_a_function_that_fails_stops_being_called(slow: None, capsys: pytest.Cap
     assert "progress= raised ValueError" in capsys.readouterr().err
 
 
-def test_nobody_is_told_in_a_script_and_no_thread_stays(slow: None, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a notebook nor a prompt, whatever other tests have started in this process."""
+    for name in ("get_ipython", "__IPYTHON__"):
+        monkeypatch.delattr(builtins, name, raising=False)
+    monkeypatch.delattr(sys, "ps1", raising=False)
+
+
+def test_nobody_is_told_in_a_script_and_no_thread_stays(
+    slow: None, script: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     threads = threading.active_count()
     for progress in (None, False):
         with dpsql.connect(CATALOG, source=DATA, epsilon=1, progress=progress) as connection:
@@ -118,7 +129,7 @@ def test_nobody_is_told_in_a_script_and_no_thread_stays(slow: None, capsys: pyte
         dpsql.connect(CATALOG, source=DATA, progress="yes")  # type: ignore[call-overload]
 
 
-def test_at_a_prompt_somebody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_a_prompt_somebody_waits(script: None, monkeypatch: pytest.MonkeyPatch) -> None:
     class Screen(io.StringIO):
         def isatty(self) -> bool:
             return True
