@@ -304,6 +304,28 @@ def test_what_two_spellings_cost_is_on_one_ledger(spark: Any, folder: Path, tmp_
     assert answers[0] == answers[1] and spent == [1, 1, 2]
 
 
+def test_milliseconds_are_not_read(spark: Any, folder: Path) -> None:
+    """Spark would stop at the third row, and DuckDB too."""
+    moments = pa.array([0, 1, 2**63 - 1], pa.timestamp("ms"))
+    table = pa.table({"u": [1, 2, 3], "m": moments, "x": [1, 2, 3]})
+    pq.write_table(table, folder / "millis.parquet")
+    pq.write_table(table.set_column(1, "m", moments.cast("int64").cast(pa.timestamp("us"))), folder / "micros.parquet")
+    with opened(at(spark, files=str(folder / "millis.parquet"))) as vault:
+        types = {column.name: column.type for column in vault.columns("t")}
+    assert types["m"].startswith("unreadable: timestamp_ntz: the files hold milliseconds") and types["x"] == "bigint"
+    with opened(at(spark, files=str(folder / "micros.parquet"))) as vault:
+        assert {column.name: column.type for column in vault.columns("t")}["m"] == "timestamp_ntz"
+    spark.sql(f"CREATE TABLE foreign_moments USING parquet LOCATION '{folder / 'millis.parquet'}'").collect()
+    spark.sql("CREATE TABLE its_moments USING parquet AS SELECT 1 AS u, timestamp_seconds(1) AS m").collect()
+    spark.sql(
+        f"CREATE TABLE orc_moments USING orc LOCATION '{folder / 'o'}' AS SELECT 1 AS u, timestamp_seconds(1) AS m"
+    )
+    for name, readable in (("foreign_moments", False), ("its_moments", True), ("orc_moments", False)):
+        with opened(at(spark, name)) as vault:
+            kind = {column.name: column.type for column in vault.columns("t")}["m"]
+        assert kind.startswith("unreadable") != readable, (name, kind)
+
+
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
     """Before 1582 and before 1900, with INT96 and with a time zone."""
     rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.engine.quoting import fold
 from dpsql.engine.sources import UNREADABLE, Column, SparkTable
+from dpsql.engine.spark.milliseconds import MOMENTS, why_no_moments
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
 WORDS = re.compile(
     r"tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|decimal\(\d+,\d+\)|"
@@ -61,7 +63,8 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         frame = _files(session, table, source)
         frame.createOrReplaceTempView(view)
         place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
-        return Table(relation=quoted(view), columns=_columns(frame), place=tuple(place.items()))
+        columns = _columns(frame, why_no_moments(session, frame, "parquet"))
+        return Table(relation=quoted(view), columns=columns, place=tuple(place.items()))
     entry = _entry(session, source.name)
     if entry is None:
         raise SourceError(
@@ -70,14 +73,16 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
             fix="Check its name, schema.table. Temporary views are not read: df.write.saveAsTable('…').",
         )
     parts = (*([entry.catalog] if entry.catalog else []), *(entry.namespace or ()), entry.name)
-    _check_kind(session, table, entry, quoted(*parts))
+    kind = _kind(session, table, entry, quoted(*parts))
     place = {
         "kind": "spark",
         "catalog": entry.catalog or "",
         "schema": ".".join(entry.namespace or ()),
         "table": entry.name,
     }
-    return Table(relation=quoted(*parts), columns=_columns(session.table(quoted(*parts))), place=tuple(place.items()))
+    frame = session.table(quoted(*parts))
+    columns = _columns(frame, why_no_moments(session, frame, "" if entry.tableType == "MANAGED" else kind))
+    return Table(relation=quoted(*parts), columns=columns, place=tuple(place.items()))
 
 
 def _entry(session: SparkSession, name: tuple[str, ...]) -> Any:
@@ -89,7 +94,8 @@ def _entry(session: SparkSession, name: tuple[str, ...]) -> Any:
         return None
 
 
-def _check_kind(session: SparkSession, table: str, entry: Any, name: str) -> None:
+def _kind(session: SparkSession, table: str, entry: Any, name: str) -> str:
+    """What Spark keeps it as."""
     if entry.tableType == "VIEW" or entry.isTemporary:
         raise SourceError(
             f"table {table}: {entry.name} is a view",
@@ -106,6 +112,7 @@ def _check_kind(session: SparkSession, table: str, entry: Any, name: str) -> Non
             why="A row that such a source cannot read may fail the query, or be left out.",
             fix=f"Write a table of {', '.join(KEPT)}: CREATE TABLE … USING parquet AS SELECT * FROM it.",
         )
+    return provider if provider in ("parquet", "orc") else ""  # the others' rules say microseconds
 
 
 def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
@@ -119,22 +126,24 @@ def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
     )
 
 
-def _columns(frame: DataFrame) -> tuple[Column, ...]:
-    """dpsql's names have no case: of two that differ in nothing else neither is meant."""
+def _columns(frame: DataFrame, no_moments: str | None) -> tuple[Column, ...]:
+    """dpsql's names have no case: of two that differ in nothing else neither is meant. no_moments: why there are none."""
     fields = frame.schema.fields
     names = Counter(fold(field.name) for field in fields)
     twice = f"{UNREADABLE}another column has the same name but for case"
     return tuple(
         Column(
             name=field.name,
-            type=_word(field.dataType.simpleString(), field.metadata or {}) if names[fold(field.name)] == 1 else twice,
+            type=_word(field, no_moments) if names[fold(field.name)] == 1 else twice,
         )
         for field in fields
     )
 
 
-def _word(type_: str, metadata: Mapping[str, Any]) -> str:
-    word = str(metadata.get(CHARACTERS, type_))
+def _word(field: StructField, no_moments: str | None) -> str:
+    word = str((field.metadata or {}).get(CHARACTERS, field.dataType.simpleString()))
+    if no_moments is not None and word in MOMENTS:
+        return f"{UNREADABLE}{word}: {no_moments}"
     if WORDS.fullmatch(word):
         return word
     reason = next((why for start, why in REASONS if word.startswith(start)), "its values are not plain ones")
