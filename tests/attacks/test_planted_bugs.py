@@ -700,7 +700,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ),
     ("doubles believed in norm 2", ((f"{B}._norm_2", unsure),), "by_weights"),
     ("doubles believed in norm 2, by what moves", ((f"{B}._norm_2", unsure),), "by_lemma"),
-    ("weights of other rows", ((f"{ROW_TOTALS}.weights", other_rows),), "by_lemma"),
+    ("weights of other rows", (("plan.render.ball.weights", other_rows),), "by_lemma"),
     (
         "weighed pieces shifted, so rounded down",
         (("plan.render.sums.weighted", lambda real: lambda *a: f"(CAST({real(*a)} AS HUGEINT) >> 20) * {FULL}"),),
