@@ -18,7 +18,8 @@ in all: for each account exactly what its clients were told, each release once. 
 embedded engine in one process did the same for {embedded:g} s; four statements ran at a time, there as here. Seconds are
 the median, and in brackets the 95th percentile, of new questions (planned, charged, run, released); *times* is the ratio
 of the medians to the embedded engine's with as many clients. The server answered {rate:.1f} statements a second, the
-embedded engine {rate_embedded:.1f}. Where the machine did other work, its load differed between the two parts, and *times* says little.
+embedded engine {rate_embedded:.1f}. Where the machine did other work, its load differed between the two parts, and
+*times* says little.
 """
 
 
