@@ -112,4 +112,4 @@ class Served(Exports):
 
     def _served(self) -> Answer:
         """The answer, its rows there; InterfaceError where there is none."""
-        raise NotImplementedError
+        raise NotImplementedError  # the class that this is mixed into has it

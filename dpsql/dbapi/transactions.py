@@ -49,4 +49,4 @@ class Transactions:
         self._session.user.autocommit = bool(value)
 
     def _check_open(self) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # the class that this is mixed into has it

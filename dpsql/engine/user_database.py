@@ -69,10 +69,10 @@ class Host(Sealed):
     """What of scratch a UserConnection needs: one statement at a time, and results that outlive a transaction."""
 
     def run(self, work: Callable[[], T], kind: type[Error], code: int, *, limited: bool = False) -> T:
-        raise NotImplementedError
+        raise NotImplementedError  # scratch has it
 
     def keep(self, stream: ArrowStream, columns: tuple[Column, ...]) -> ScratchResult:
-        raise NotImplementedError
+        raise NotImplementedError  # scratch has it
 
 
 class UserConnection(Sealed):

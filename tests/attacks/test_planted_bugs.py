@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -567,6 +568,10 @@ def other_rows(real: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def twice_the_root(real: Any) -> SimpleNamespace:
+    return SimpleNamespace(isqrt=lambda n: 2 * real.isqrt(n))
+
+
 def unsure(real: Callable[..., Any]) -> Callable[..., Any]:
     """What doubles propose, believed."""
     return lambda ball, q, r, dialect: f"CASE WHEN {q} <= {ball.squared} THEN {FULL} ELSE CAST({r} + 2 AS BIGINT) END"
@@ -701,6 +706,7 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ("doubles believed in norm 2", ((f"{B}._norm_2", unsure),), "by_weights"),
     ("doubles believed in norm 2, by what moves", ((f"{B}._norm_2", unsure),), "by_lemma"),
     ("weights of other rows", (("plan.render.ball.weights", other_rows),), "by_lemma"),
+    ("units over the radius taken for few rows", (("plan.render.ball.math", twice_the_root),), "by_lemma"),
     (
         "weighed pieces shifted, so rounded down",
         (("plan.render.sums.weighted", lambda real: lambda *a: f"(CAST({real(*a)} AS HUGEINT) >> 20) * {FULL}"),),
