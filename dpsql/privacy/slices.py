@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dpsql import functions
 from dpsql.domain.types import INTEGER, NULL, Kind
 from dpsql.functions.conjunctions import conjunction
-from dpsql.ir.expr import AggregateCall, Call, Expr, Literal
+from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, columns_of
 from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, Slice, axes
 from dpsql.plan.slices import slice_of
 from dpsql.privacy.disjoint import Condition, condition, disjoint
@@ -45,14 +45,19 @@ def pivoted(calls: Sequence[AggregateCall]) -> list[tuple[AggregateCall, bool]]:
 
 def _pivot(call: AggregateCall) -> tuple[AggregateCall, bool] | None:
     """f(CASE WHEN c THEN x END) is f(x) FILTER (WHERE c); so is SUM(CASE WHEN c THEN x ELSE 0 END), but of no rows (and
-    with a FILTER of its own, which may leave none, it is neither)."""
+    with a FILTER of its own, which may leave none, it is neither). Where c is about x, the CASE may have narrower bounds
+    than x: it stays."""
     if call.function not in PIVOTED or call.distinct or len(call.args) != 1 or call.options:
         return None
     (case,) = call.args
-    if not isinstance(case, Call) or case.function != "case" or len(case.args) != 3:
+    around = case if isinstance(case, Call) and case.function == "canonical" else None
+    case = case if around is None else around.args[0]
+    if not isinstance(case, Call) or case.function != "case" or len(case.args) not in (2, 3):
         return None
-    condition, value, otherwise = case.args
-    if not isinstance(otherwise, Literal) or value.type != case.type:
+    condition, value, otherwise = (*case.args, Literal(None, NULL))[:3]
+    if not isinstance(otherwise, Literal) or not _adds_up_alike(value, case):
+        return None
+    if call.function != "count" and not columns_of(condition).isdisjoint(columns_of(value)):
         return None
     zero = (
         call.function == "sum"
@@ -65,7 +70,13 @@ def _pivot(call: AggregateCall) -> tuple[AggregateCall, bool] | None:
     where = conjunction([part for part in (call.where, condition) if part is not None])
     if zero and isinstance(value, Literal) and value.value == 1 and value.type.kind is Kind.INTEGER:
         return dataclasses.replace(call, function="count", args=(), where=where), False
+    value = value if around is None else dataclasses.replace(around, args=(value,))
     return dataclasses.replace(call, args=(value,), where=where), zero
+
+
+def _adds_up_alike(value: Expr, case: Expr) -> bool:
+    """Whether the value is the same number outside of the CASE, whose other branch may have made its type wider."""
+    return (value.type.kind, value.type.scale) == (case.type.kind, case.type.scale)
 
 
 def sliced(measurements: Iterable[Measurement]) -> list[Measurement]:

@@ -62,6 +62,24 @@ def test_what_is_no_part(replayer: Replayer, calls: str) -> None:
     assert not any(slice_of(one) for one in stage.measurements)
 
 
+@pytest.mark.parametrize("otherwise", ["", " ELSE 0", " ELSE NULL"])
+@pytest.mark.parametrize("value", ["cost", "duration", "age + floor", "1"])
+def test_pivots_are_parts(replayer: Replayer, value: str, otherwise: str) -> None:
+    """Whatever the type of what is summed, and of the CASE around it."""
+    rows = "visits JOIN patients USING (patient_id) JOIN specialties ON name = specialty"
+    parts = (f"SUM(CASE WHEN specialty = '{name}' THEN {value}{otherwise} END)" for name in clinic.SPECIALTIES)
+    (stage,) = replayer.plan(f"SELECT {', '.join(parts)} FROM {rows}").stages
+    assert len(stage.measurements) == 3 and all(slice_of(one) for one in stage.measurements)
+
+
+@pytest.mark.parametrize("otherwise", ["", " ELSE 0"])
+def test_pivots_keep_the_bounds_of_their_conditions(replayer: Replayer, otherwise: str) -> None:
+    """score alone has no bounds."""
+    parts = (f"SUM(CASE WHEN score BETWEEN {n} AND {n + 2} THEN score{otherwise} END)" for n in (0, 3))
+    (stage,) = replayer.plan(f"SELECT {', '.join(parts)} FROM visits").stages
+    assert not any(slice_of(one) for one in stage.measurements) and not stage.choices
+
+
 def unions(*queries: str) -> str:
     return " UNION ALL ".join(f"SELECT {query}" for query in queries)
 
