@@ -23,7 +23,7 @@ from dpsql.functions.conjunctions import conjunction, conjuncts
 from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, rewrite
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Aggregate, Filter, Join, Node, Project, Scan, inputs, walk, with_inputs
-from dpsql.privacy.disjoint import condition, disjoint
+from dpsql.privacy.disjoint import Numbers, condition, disjoint
 from dpsql.privacy.slices import MOST
 
 _CALLS = ("count", "sum", "avg")
@@ -147,7 +147,7 @@ def _all(parts: Sequence[Expr]) -> Expr:
 def _is_apart(one: _Total, other: _Total) -> bool:
     """Whether no row is of both, and a measurement of one is a measurement of the other, too. What only one of them says
     must not be about what is summed: there each WHERE sets bounds."""
-    numbers: dict[Expr, int] = {}
+    numbers: Numbers = {}
     if not {_kind(call) for call in one.calls} & {_kind(call) for call in other.calls}:
         return False
     said = {id_ for part in {*one.parts} ^ {*other.parts} for id_ in columns_of(part)}

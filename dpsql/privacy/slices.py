@@ -18,7 +18,7 @@ from dpsql.functions.conjunctions import conjunction
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, columns_of
 from dpsql.plan.measurements import Measurement, RowMoments, RowTotal, Slice, axes
 from dpsql.plan.slices import slice_of
-from dpsql.privacy.disjoint import Condition, condition, disjoint
+from dpsql.privacy.disjoint import Condition, Numbers, condition, disjoint
 
 MOST = 100  # of one number
 PIVOTED = ("sum", "avg", "count")
@@ -28,7 +28,7 @@ def pivoted(calls: Sequence[AggregateCall]) -> list[tuple[AggregateCall, bool]]:
     """The calls, those of a CASE as the same call with a FILTER where another one is disjoint from it; and whether the
     answer of no rows is 0."""
     made = [_pivot(call) or (call, False) for call in calls]
-    numbers: dict[Expr, int] = {}
+    numbers: Numbers = {}
     by_kind: dict[AggregateCall, dict[int, Condition]] = {}
     for i, (call, _) in enumerate(made):
         if call.where is not None:
@@ -104,7 +104,7 @@ Placed = tuple[int, RowTotal | RowMoments]
 
 
 def _groups(measurements: Sequence[Measurement]) -> list[list[Placed]]:
-    numbers: dict[Expr, int] = {}
+    numbers: Numbers = {}
     by_kind: dict[object, list[list[tuple[Placed, Condition]]]] = {}
     for j, one in enumerate(measurements):
         if not isinstance(one, RowTotal | RowMoments) or one.where is None or _is_alone(one):

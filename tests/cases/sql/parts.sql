@@ -65,7 +65,38 @@ SELECT COUNT(*) FILTER (WHERE s.floor = 1), COUNT(*) FILTER (WHERE s.floor = 2) 
 -- ok
 SELECT COUNT(*) FILTER (WHERE i.code = 'a'), COUNT(*) FILTER (WHERE i.code = 'b') FROM visits v JOIN items i USING (visit_id)
 -- ok
+-- # the same constant in another type
+SELECT COUNT(*) FILTER (WHERE visited_on < DATE '2020-02-15'), COUNT(*) FILTER (WHERE visited_on >= TIMESTAMP '2020-01-15 00:00:00') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE visited_on < DATE '2020-02-15'), COUNT(*) FILTER (WHERE visited_on >= TIMESTAMP '2020-02-15 00:00:00') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE visited_on + INTERVAL 1 HOUR < DATE '2020-02-15'), COUNT(*) FILTER (WHERE visited_on + INTERVAL 1 HOUR > TIMESTAMP '2020-01-15 00:30:00') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE duration * 0 + 0.1e0 = 0.1), COUNT(*) FILTER (WHERE duration * 0 + 0.1e0 = 0.1e0) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE duration * 0 + 0.1e0 <= 0.1), COUNT(*) FILTER (WHERE duration * 0 + 0.1e0 >= 0.1e0) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score * 0 + 9007199254740993 = 9007199254740992e0), COUNT(*) FILTER (WHERE score * 0 + 9007199254740993 = 9007199254740993) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score * 0 + 9007199254740992 BETWEEN 9007199254740993 AND 1e300), COUNT(*) FILTER (WHERE score * 0 + 9007199254740992 < 9007199254740993) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE duration = -0.0), COUNT(*) FILTER (WHERE duration = 0), COUNT(*) FILTER (WHERE duration > 0) FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE CAST(score AS VARCHAR) = 3), COUNT(*) FILTER (WHERE CAST(score AS VARCHAR) = '3') FROM visits
+-- ok
+SELECT COUNT(*) FILTER (WHERE score IN (1, 2.5e0)), COUNT(*) FILTER (WHERE score IN (2, 3)) FROM visits
+-- ok
 -- # pivots by CASE
+SELECT SUM(CASE WHEN specialty = 'surgery' THEN duration END), SUM(CASE WHEN specialty = 'oncology' THEN duration END), SUM(CASE WHEN specialty = 'cardiology' THEN duration ELSE 0 END) FROM visits
+-- ok
+SELECT referrer, AVG(CASE WHEN score < 3 THEN duration END), AVG(CASE WHEN score >= 3 THEN duration END) FROM visits WHERE referrer IN ('Dr A', 'Dr B') GROUP BY referrer
+-- ok
+SELECT SUM(CASE WHEN score BETWEEN 0 AND 2 THEN score END), SUM(CASE WHEN score BETWEEN 3 AND 5 THEN score END) FROM visits
+-- ok
+SELECT SUM(CASE WHEN cost < 100 THEN cost ELSE 0 END), SUM(CASE WHEN cost >= 100 THEN cost ELSE 0 END) FROM visits
+-- ok
+SELECT sex, SUM(CASE WHEN city = 'Bern' THEN age END) AS bern, SUM(CASE WHEN city = 'Basel' THEN age END) AS basel FROM patients GROUP BY sex
+-- ok
 SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost END), SUM(CASE WHEN specialty = 'oncology' THEN cost END) FROM visits
 -- ok
 SELECT SUM(CASE WHEN specialty = 'surgery' THEN cost ELSE 0 END), SUM(CASE WHEN specialty = 'oncology' THEN cost ELSE 0 END) FROM visits

@@ -13,7 +13,7 @@ from dpsql.ir.expr import Column, Expr, rewrite
 from dpsql.ir.nodes import Filter, inputs
 from dpsql.plan.slices import slice_of
 from dpsql.plan.stages import ReleasePlan
-from dpsql.privacy.disjoint import condition, disjoint
+from dpsql.privacy.disjoint import Numbers, condition, disjoint
 from dpsql.privacy.noise_grid import cells
 from dpsql.testing import Replayer
 from tests.worlds import asking, clinic
@@ -185,7 +185,7 @@ def test_what_is_taken_for_disjoint_is() -> None:
                 f"SELECT COUNT(*) FROM (VALUES {rows}) AS t(n) WHERE ({one}) AND ({other})"
             ).fetchone()
             assert both is not None
-            numbers: dict[Expr, int] = {}
+            numbers: Numbers = {}
             sides = (condition(_same(predicates[k]), numbers) for k in (one, other))
             if disjoint(*sides):
                 parted += 1
