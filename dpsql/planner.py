@@ -11,7 +11,7 @@ from dpsql.accounting.loss import ZERO
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import Catalog
 from dpsql.domain.facts import Atom
-from dpsql.errors import Error
+from dpsql.errors import Error, Refused, SqlError
 from dpsql.functions.function import unchecked
 from dpsql.functions.sets import Answer, counted, no_answer
 from dpsql.ir.expr import Call, Column, Expr, Literal, rewrite
@@ -22,8 +22,9 @@ from dpsql.plan.cut import cut
 from dpsql.plan.dialects.engines import dialect_of
 from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.portable import refuse_unsupported
-from dpsql.plan.stages import NoisyStage, ReleasePlan
+from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
 from dpsql.privacy.bound import bound
+from dpsql.privacy.disjoint_groups import by_part
 from dpsql.privacy.disjoint_queries import with_disjoint_totals
 from dpsql.privacy.intervals import with_intervals
 from dpsql.privacy.levels import with_errors
@@ -31,6 +32,7 @@ from dpsql.privacy.measure import measure
 from dpsql.privacy.nonnegative import with_nonnegative
 from dpsql.privacy.parts import Accounting
 from dpsql.privacy.rules.context import Size, TrackContext
+from dpsql.privacy.running import wanted
 from dpsql.privacy.settings import QuerySettings
 from dpsql.privacy.settling import settled
 from dpsql.privacy.text_intervals import with_intervals_of_parts
@@ -88,12 +90,7 @@ def can_release(statement: Statement, given: PlannerInput) -> bool:
 
 
 def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids, limit: int) -> ReleasePlan:
-    context = TrackContext(catalog=given.catalog, ids=ids, keys_of=given.keys_of, size=Size(limit))
-    tracked = track_statement(with_disjoint_totals(tree, given.catalog, ids), context)
-    drafts, final = cut(tracked, ids)
-    bounded = tuple(
-        bound(draft, settings, ids, catalog=given.catalog, aggregates=BY_NAME, describe=describe) for draft in drafts
-    )
+    bounded, final = _bounded(with_disjoint_totals(tree, given.catalog, ids), given, settings, ids, limit)
     if settings.top_k:
         bounded = with_top_k(bounded, final)
     way: Accounting = "zcdp" if given.catalog.accounting == "zcdp" else "approx"
@@ -115,6 +112,47 @@ def _planned(tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids,
         split=split,
     )
     return made if settings.intervals is None or not stages else _wider(made, settings.intervals, ids)
+
+
+def _bounded(
+    tree: Node, given: PlannerInput, settings: QuerySettings, ids: Ids, limit: int
+) -> tuple[tuple[Stage, ...], Node]:
+    """Disjoint parts with groups are one release if that can be planned: each other way a statement is planned as it is.
+    What is measured along an order stays so."""
+
+    def context() -> TrackContext:
+        return TrackContext(catalog=given.catalog, ids=ids, keys_of=given.keys_of, size=Size(limit))
+
+    as_written = context()
+    bounded, final = _of_tracked(tree, as_written, given, settings)
+    joined = None if wanted(bounded, final) else by_part(tree, as_written)
+    if joined is None:
+        return bounded, final
+    try:
+        together, above = _of_tracked(joined.tree, context(), given, settings)
+    except (Refused, SqlError):
+        return bounded, final
+    return tuple(_with_parts(stage, joined.parts) for stage in together), above
+
+
+def _of_tracked(
+    tree: Node, context: TrackContext, given: PlannerInput, settings: QuerySettings
+) -> tuple[tuple[Stage, ...], Node]:
+    drafts, final = cut(track_statement(tree, context), context.ids)
+    return tuple(
+        bound(draft, settings, context.ids, catalog=given.catalog, aggregates=BY_NAME, describe=describe)
+        for draft in drafts
+    ), final
+
+
+def _with_parts(stage: Stage, parts: Mapping[int, tuple[Expr, ...]]) -> Stage:
+    """With what EXPLAIN says of them."""
+    conditions = [parts[f.id] for f, _ in stage.outputs if f.id in parts]
+    said = (
+        f"disjoint parts are groups of one measurement, with one share of ε: {'; '.join(map(describe, each))}"
+        for each in conditions
+    )
+    return dataclasses.replace(stage, notes=(*stage.notes, *said))
 
 
 def _types_alone(plan: ReleasePlan) -> ReleasePlan:

@@ -14,16 +14,17 @@ c OR d.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpsql import functions
 from dpsql.catalog.model import Catalog
-from dpsql.functions.conjunctions import conjunction, conjuncts
-from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of, rewrite
+from dpsql.functions.conjunctions import conjunction
+from dpsql.ir.expr import AggregateCall, Column, Expr, columns_of
 from dpsql.ir.ids import Ids
-from dpsql.ir.nodes import Aggregate, Filter, Join, Node, Project, Scan, inputs, walk, with_inputs
+from dpsql.ir.nodes import Aggregate, Filter, Node, Project, Scan, walk
 from dpsql.privacy.disjoint import Numbers, condition, disjoint
+from dpsql.privacy.same_rows import below_filters, each, is_same, moved, put
 from dpsql.privacy.slices import MOST
 
 _CALLS = ("count", "sum", "avg")
@@ -46,7 +47,6 @@ class _Joined:
     ids: Ids
     groups: list[list[_Total]] = field(default_factory=list)
     instead: dict[int, Node] = field(default_factory=dict)
-    made: dict[int, Node] = field(default_factory=dict)
 
     def add(self, node: Aggregate) -> None:
         total = self._total(node)
@@ -62,12 +62,9 @@ class _Joined:
     def _total(self, node: Aggregate) -> _Total | None:
         if node.keys or node.sets is not None or node.of_rows or not all(map(_is_plain, node.calls)):
             return None
-        base, parts = node.input, list[Expr]()
-        while isinstance(base, Filter):
-            parts += conjuncts(base.predicate)
-            base = base.input
+        base, parts = below_filters(node.input)
         private = any(isinstance(leaf, Scan) and self._is_private(leaf) for leaf in walk(base))
-        return _Total(node, base, tuple(parts), node.calls) if private and parts else None
+        return _Total(node, base, parts, node.calls) if private and parts else None
 
     def _is_private(self, leaf: Scan) -> bool:
         spec = self.catalog.table(leaf.table)
@@ -97,37 +94,15 @@ class _Joined:
             shown = tuple(calls[_within(call, where)] for call in total.calls)
             self.instead[id(total.node)] = Project(whole, total.node.call_fields, shown)
 
-    def put(self, node: Node) -> Node:
-        """The relation with what stands in for its totals; what was one node is one node again."""
-        if id(node) not in self.made:
-            new = self.instead.get(id(node))
-            if new is None:
-                below = tuple(map(self.put, inputs(node)))
-                kept = all(one is other for one, other in zip(below, inputs(node), strict=True))
-                new = node if kept else with_inputs(node, below)
-            self.made[id(node)] = new
-        return self.made[id(node)]
-
 
 def with_disjoint_totals(tree: Node, catalog: Catalog, ids: Ids) -> Node:
     """The statement with totals of disjoint parts as one aggregate for each set of rows."""
     joined = _Joined(catalog, ids)
-    for node in _each(tree):
+    for node in each(tree):
         if isinstance(node, Aggregate):
             joined.add(node)
     joined.join()
-    return joined.put(tree) if joined.instead else tree
-
-
-def _each(tree: Node) -> Iterator[Node]:
-    """Every node once, though several may read it."""
-    seen, waiting = set[int](), [tree]
-    while waiting:
-        node = waiting.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            waiting.extend(reversed(inputs(node)))
+    return put(tree, joined.instead) if joined.instead else tree
 
 
 def _is_plain(call: AggregateCall) -> bool:
@@ -164,38 +139,11 @@ def _kind(call: AggregateCall) -> AggregateCall:
 def _in_columns_of(first: _Total, other: _Total) -> _Total | None:
     """The other in the columns of the first, if both read the same rows."""
     ids: dict[int, int] = {}
-    if not _is_same(first.base, other.base, ids):
+    if not is_same(first.base, other.base, ids):
         return None
-    calls = tuple(_moved(call, ids) for call in other.calls)
-    parts = tuple(_moved(part, ids) for part in other.parts)
+    calls = tuple(moved(call, ids) for call in other.calls)
+    parts = tuple(moved(part, ids) for part in other.parts)
     return _Total(other.node, first.base, parts, tuple(call for call in calls if isinstance(call, AggregateCall)))
-
-
-def _is_same(one: Node, other: Node, ids: dict[int, int]) -> bool:
-    """Whether two relations differ in the ids of their columns at most; ids: the one's by the other's."""
-    match one, other:
-        case Scan(), Scan() if one.table == other.table and one.columns == other.columns:
-            pass
-        case Project(), Project() if _is_same(one.input, other.input, ids):
-            if one.exprs != tuple(_moved(expr, ids) for expr in other.exprs):
-                return False
-        case Filter(), Filter() if _is_same(one.input, other.input, ids):
-            return one.predicate == _moved(other.predicate, ids)
-        case Join(), Join() if one.kind == other.kind and not (one.correlated or other.correlated):
-            on = _is_same(one.left, other.left, ids) and _is_same(one.right, other.right, ids)
-            moved = None if other.on is None else _moved(other.on, ids)
-            return on and one.on == moved and one.of_rows == other.of_rows
-        case _:
-            return False
-    ids.update({theirs.id: ours.id for ours, theirs in zip(one.fields, other.fields, strict=True)})
-    return True
-
-
-def _moved(expr: Expr, ids: Mapping[int, int]) -> Expr:
-    def column(part: Expr) -> Expr | None:
-        return dataclasses.replace(part, id=ids.get(part.id, part.id)) if isinstance(part, Column) else None
-
-    return rewrite(expr, column)
 
 
 __all__ = ["with_disjoint_totals"]
