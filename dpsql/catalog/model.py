@@ -215,9 +215,21 @@ class Catalog:
     format: str = "dpsql"  # or "smartnoise"
 
     def table(self, name: str) -> TableSpec | None:
-        """The table of that name, folded; "school.student" finds a table that has such qualifiers."""
+        """The table of that name, folded; "school.student" finds a table that has such qualifiers, "main.visits" and
+        "public.visits" one that has none."""
         folded = fold(name)
-        return next((table for table in self.tables if folded in spellings(table)), None)
+        return next(
+            (table for names in (spellings, in_schemas) for table in self.tables if folded in names(table)), None
+        )
+
+    def view(self, name: str) -> str | None:
+        """The name in the metadata of the view that is called so."""
+        folded = fold(name)
+        return next((view for view in self.views if folded in (fold(view), *_in_schemas(view))), None)
+
+    def has(self, name: str) -> bool:
+        """Whether a table or a view of the metadata is called so."""
+        return self.table(name) is not None or self.view(name) is not None
 
 
 def format_of(table: TableSpec, column: ColumnSpec) -> Format | None:
@@ -231,6 +243,15 @@ def spellings(table: TableSpec) -> frozenset[str]:
     """Every folded name the table goes by: its own, and its own behind the last, the last two, … of its qualifiers."""
     parts = (*table.qualifiers, table.name)
     return frozenset(fold(".".join(parts[start:])) for start in range(len(parts)))
+
+
+def in_schemas(table: TableSpec) -> frozenset[str]:
+    """The folded names of a table without qualifiers, where clients of DuckDB and of PostgreSQL take it to be."""
+    return frozenset() if table.qualifiers else _in_schemas(table.name)
+
+
+def _in_schemas(name: str) -> frozenset[str]:
+    return frozenset(fold(f"{schema}.{name}") for schema in ("main", "public"))
 
 
 def fold(name: str) -> str:

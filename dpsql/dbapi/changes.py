@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpsql.catalog.model import Catalog, fold
+from dpsql.catalog.model import Catalog
 from dpsql.dbapi.system_names import check_system_names
 from dpsql.engine.apart.tree import is_several, table_function_names
 from dpsql.errors import Refused, Span, SqlError
@@ -33,8 +33,8 @@ def _is_planned(catalog: Catalog, change: Change) -> bool:
     if change.planned:
         return True
     named = [catalog.table(name) for name in change.tables]
-    views = {fold(view) for view in catalog.views}
-    return change.reads and (any(t is not None and not t.public for t in named) or not views.isdisjoint(change.tables))
+    views = any(catalog.view(name) is not None for name in change.tables)
+    return change.reads and (views or any(table is not None and not table.public for table in named))
 
 
 def check_functions(called: Iterable[tuple[str, Span]]) -> None:
@@ -87,7 +87,7 @@ def run_transaction(session: Session, sql: str) -> Answer | None:
 def _check_target(session: Session, change: Change) -> None:
     """Tables of the metadata stay as they are; a table that is not there, or is, is said in our words."""
     target, known = change.target, session.user_tables
-    if session.catalog.table(target) is not None or target in {fold(view) for view in session.catalog.views}:
+    if session.catalog.has(target):
         if change.verb == "CREATE":
             fix = "Choose another name."
             raise SqlError(f'"{target}" is a table of the metadata', code=106, at=change.target_at, fix=fix)
@@ -114,7 +114,7 @@ def _explained(catalog: Catalog, change: Change, error: SqlError) -> SqlError | 
     """DuckDB's error; where it did not find a private table, why."""
     for name in sorted(change.tables):
         spec = catalog.table(name)
-        if (spec is not None and not spec.public) or name in {fold(view) for view in catalog.views}:
+        if (spec is not None and not spec.public) or catalog.view(name) is not None:
             return Refused(
                 f'"{name}" cannot be read by this statement',
                 code=122,

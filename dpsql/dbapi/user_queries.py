@@ -52,7 +52,7 @@ def _are_public(session: Session, names: Named) -> bool:
             if not spec.public:
                 return False
             public.append(spec)
-        elif any(fold(view) == fold(name) for view in session.catalog.views) or not (
+        elif session.catalog.view(name) is not None or not (
             fold(name) in known or _is_users_schema(session, name.rpartition(".")[0])
         ):
             return False

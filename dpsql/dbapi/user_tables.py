@@ -39,7 +39,7 @@ def load_frame(session: Session, name: str, frame: object) -> None:
     folded = fold(name)
     if not name or not name.isprintable():
         raise InterfaceError("a table's name must be plain text", code=604)
-    if session.catalog.table(name) is not None or folded in {fold(v) for v in session.catalog.views}:
+    if session.catalog.has(name):
         raise InterfaceError(f'"{name}" is a table of the metadata', code=604, fix="Choose another name.")
     staging = f"i_{session.next_number()}"
     session.scratch.load_frame(staging, frame)
@@ -106,7 +106,7 @@ def _insertion(name: str, wanted: list[str], rows: ScratchResult, by_name: dict[
 def _new_name(session: Session, statement: Statement) -> str | None:
     """The folded name; None if it exists and IF NOT EXISTS was said."""
     name = fold(statement.name)
-    if session.catalog.table(statement.name) is not None or name in {fold(v) for v in session.catalog.views}:
+    if session.catalog.has(statement.name):
         raise SqlError(
             f'"{statement.name}" is a table of the metadata', code=106, at=statement.name_at, fix="Choose another name."
         )

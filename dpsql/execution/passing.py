@@ -215,13 +215,13 @@ def _resolved(session: Session, name: str, ctes: set[str], reads: Reads, views: 
     spec = session.catalog.table(name)
     if spec is not None:
         if spec.public:
-            reads.tables[spec.name] = None
+            reads.tables[folded] = None
         return spec.public
-    view = next((one for one in session.catalog.views if fold(one) == folded), None)
+    view = session.catalog.view(name)
     if view is not None:
-        reads.views[view] = session.catalog.views[view]
-        deep = folded in views or len(views) > DEEPEST
-        return not deep and _is_public(session, reads.views[view], reads, (*views, folded))
+        reads.views[folded] = session.catalog.views[view]
+        deep = view in views or len(views) > DEEPEST
+        return not deep and _is_public(session, session.catalog.views[view], reads, (*views, view))
     if folded in session.user_tables:
         reads.users[folded] = None
         return True

@@ -16,8 +16,8 @@ def schema(catalog: Catalog, name: str | None = None) -> str:
     if name is None:
         views = [f"CREATE VIEW {plain(view)} AS {sql};" for view, sql in catalog.views.items()]
         return "\n\n".join([*(_table(table) for table in catalog.tables), *views])
-    if fold(name) in map(fold, catalog.views):
-        view = next(view for view in catalog.views if fold(view) == fold(name))
+    view = catalog.view(name)
+    if view is not None:
         return f"CREATE VIEW {plain(view)} AS {catalog.views[view]};"
     table = catalog.table(name)
     if table is None:

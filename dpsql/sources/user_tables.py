@@ -9,7 +9,7 @@ from contextlib import closing
 from types import MappingProxyType
 from typing import Any
 
-from dpsql.catalog.model import Catalog, TableSpec, spellings
+from dpsql.catalog.model import Catalog, TableSpec, in_schemas, spellings
 from dpsql.domain.types import (
     ANY,
     BIGINT,
@@ -43,7 +43,7 @@ class UserTables(Sealed):
 
     def __init__(self, scratch: Scratch, catalog: Catalog) -> None:
         self._scratch = scratch
-        self._hidden = frozenset(spelling for spec in catalog.tables for spelling in spellings(spec))
+        self._hidden = frozenset(spelling for spec in catalog.tables for spelling in spellings(spec) | in_schemas(spec))
         self._shown: set[str] = set()
         self._connection = scratch.user_connection()
         self._version = -1

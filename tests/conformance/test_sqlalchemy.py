@@ -90,6 +90,14 @@ def test_expressions(engine: Any) -> None:
         assert 0 <= connection.execute(average).scalar_one() <= 240
 
 
+def test_tables_in_the_schema_that_they_are_listed_in(engine: Any) -> None:
+    visits = sa.Table("visits", sa.MetaData(), schema="main", autoload_with=engine)
+    asked = sa.select(visits.c.specialty, sa.func.count()).group_by(visits.c.specialty)
+    with engine.connect() as conn:
+        assert "main.visits" in str(asked)
+        assert len(conn.execute(asked).all()) == 6
+
+
 def test_tables_of_ones_own(engine: Any) -> None:
     metadata = sa.MetaData()
     mine = sa.Table("mine", metadata, sa.Column("a", sa.Integer), sa.Column("b", sa.String(9)), sa.Column("d", sa.Date))

@@ -164,9 +164,19 @@ def _attached(question: Question, files: Mapping[str, Path], given: Path, made: 
         yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}.main.{quote_identifier(name)}"
     for number, (name, file) in enumerate(files.items()):
         yield f"ATTACH {quote_text(str(file))} AS {_IN}_{number} (READ_ONLY)"
-        yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}_{number}.main.{_ROWS}"
+        yield from _view(name, f"FROM {_IN}_{number}.main.{_ROWS}")
     for name, text in question.views.items():
-        yield f"CREATE VIEW {quote_identifier(name)} AS {text}"
+        yield from _view(name, text)
+
+
+def _view(name: str, text: str) -> Iterator[str]:
+    """Under its name; of one with a dot, in its schema, too."""
+    yield f"CREATE VIEW {quote_identifier(name)} AS {text}"
+    schema, _, last = name.rpartition(".")
+    if schema:
+        schema = quote_identifier(schema.rpartition(".")[2])
+        yield f"CREATE SCHEMA IF NOT EXISTS {schema}"
+        yield f"CREATE VIEW {schema}.{quote_identifier(last)} AS FROM {quote_identifier(name)}"
 
 
 def _columns(answer: dict[str, Any]) -> tuple[Column, ...]:

@@ -199,8 +199,7 @@ def _session(connection: Any) -> Session:
 
 def _of_catalog(session: Session, name: str, schema: str | None) -> bool:
     """Whether the metadata has a table or a view of that name."""
-    known = session.catalog.table(name) is not None or fold(name) in map(fold, session.catalog.views)
-    return schema in (None, MAIN) and known
+    return schema in (None, MAIN) and session.catalog.has(name)
 
 
 def _public_schemas(session: Session) -> set[str]:

@@ -95,21 +95,21 @@ def _table(table: exp.Table, context: Context, env: Env) -> tuple[Node, Source]:
     qualifiers = [part.name for part in (table.args.get("catalog"), table.args.get("db")) if part is not None]
     if not qualifiers and fold(name) in env.ctes:
         return _renamed(_cte(env.ctes[fold(name)], context), shown, table, context)
-    if not qualifiers:
-        view = next((v for v in context.catalog.views if fold(v) == fold(name)), None)
-        if view is not None:
-            return _renamed(_view(view, table, context, env), shown, table, context)
-        if fold(name) in context.user_tables:
-            fields = tuple(context.ids.field(n, t) for n, t in context.user_tables[fold(name)])
-            return _renamed(UserTable(fold(name), fields), shown, table, context)
-    spec = context.catalog.table(".".join([*qualifiers, name]))
+    path = ".".join([*qualifiers, name])
+    view = context.catalog.view(path)
+    if view is not None:
+        return _renamed(_view(view, table, context, env), shown, table, context)
+    if not qualifiers and fold(name) in context.user_tables:
+        fields = tuple(context.ids.field(n, t) for n, t in context.user_tables[fold(name)])
+        return _renamed(UserTable(fold(name), fields), shown, table, context)
+    spec = context.catalog.table(path)
     if spec is None:
         known = [*env.ctes, *context.catalog.views, *(t.name for t in context.catalog.tables), *context.user_tables]
-        raise unknown_table(".".join([*qualifiers, name]), known, context.at(table))
+        raise unknown_table(path, known, context.at(table))
     scan = _scan(spec, context)
     if _alias_columns(table):
         return _renamed(scan, shown, table, context)
-    qualified = () if table.args.get("alias") is not None else (fold(".".join([*qualifiers, name])),)
+    qualified = () if table.args.get("alias") is not None else (fold(path),)
     return scan, Source(shown, scan.fields, qualified)
 
 

@@ -175,6 +175,8 @@ SELECT t FROM towns t ORDER BY t.id
 SELECT towns FROM towns ORDER BY id LIMIT 1
 SELECT struct.a FROM (SELECT {'a': 1} AS struct)
 SELECT * FROM (FROM towns) ORDER BY id LIMIT 1
+SELECT [main.towns.id] AS l FROM main.towns ORDER BY ALL
+SELECT len(name) AS n FROM MAIN.Towns WHERE id IN (SELECT id FROM towns) ORDER BY ALL
 SELECT first(x) FROM (SELECT 'a' AS x)
 -- # each line: columns
 SELECT random(), uuid(), now()::TIMESTAMP, current_date

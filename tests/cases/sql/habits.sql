@@ -172,3 +172,14 @@ SELECT COUNT(*) FROM visits WHERE CAST(score AS VARCHAR) < 3
 -- DPSQL-105 at 1:60: integer and text cannot be combined
 SELECT COUNT(*) FROM visits WHERE CAST(score AS VARCHAR) BETWEEN 1 AND 3
 -- DPSQL-105 at 1:66: integer and text cannot be combined
+-- # the schemas that clients of DuckDB and PostgreSQL take tables to be in
+SELECT COUNT(main.visits.cost) FROM main.visits
+-- ok, as SELECT COUNT(cost) FROM visits
+SELECT "public"."visits"."specialty", COUNT(*) FROM "public"."visits" GROUP BY 1
+-- ok, as SELECT specialty, COUNT(*) FROM visits GROUP BY specialty
+WITH visits AS (SELECT 1 AS a) SELECT COUNT(*) FROM main.visits
+-- ok, as SELECT COUNT(*) FROM visits
+SELECT * FROM public.visits
+-- DPSQL-112 at 1:8: this query returns rows of people, not statistics
+SELECT COUNT(*) FROM other.visits
+-- DPSQL-101 at 1:22: there is no table "other.visits"
