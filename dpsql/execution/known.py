@@ -30,6 +30,7 @@ def check(session: Session, plan: ReleasePlan) -> PlanSql:
     sql.describe(session.scratch)
     for stage in plan.stages:
         sql.check_fan_outs(session.scratch, stage, released=False)
+    sql.check_single(session.scratch)
     return sql
 
 

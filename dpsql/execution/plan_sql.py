@@ -14,8 +14,9 @@ from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sources import Column
 from dpsql.errors import Refused
 from dpsql.execution.passed_text import PassedText, example
-from dpsql.ir.expr import Expr
-from dpsql.ir.nodes import Loaded, Node, Noisy, PublicText, Scan, UserTable, walk
+from dpsql.functions.conjunctions import conjuncts
+from dpsql.ir.expr import Call, Expr, columns_of
+from dpsql.ir.nodes import Join, Loaded, Node, Noisy, PublicText, Scan, UserTable, walk
 from dpsql.plan.dialects.scratch import SCRATCH
 from dpsql.plan.render.finish import finish, noisy_columns
 from dpsql.plan.render.relation import Relations, name, output
@@ -114,6 +115,30 @@ class PlanSql:
                     fix="Join on equality of columns that few rows share, or make the other side smaller first.",
                 )
 
+    def check_single(self, scratch: Scratch) -> None:
+        """Refuse subqueries that are used as values and have several rows: of public tables, so this tells of nobody."""
+        relations: list[tuple[Node, tuple[Node, ...]]] = [(self.plan.final, ())]
+        for stage in self.plan.stages:
+            relations += [(stage.source.node, stage.loads), *((load, ()) for load in stage.loads)]
+        for relation, loads in relations:
+            for node in walk(relation):
+                if isinstance(node, Join) and node.single:
+                    rows = loads[node.right.index] if isinstance(node.right, Loaded) else node.right
+                    self._check_single(scratch, node, rows)
+
+    def _check_single(self, scratch: Scratch, node: Join, rows: Node) -> None:
+        keys = _keys(node)
+        if self._most_met(scratch, rows, keys) > 1:
+            what = "this subquery has several rows"
+            raise Refused(
+                f"{what} for one row of the outer query" if keys else what,
+                code=121,
+                at=node.at,
+                why="A subquery that is used as a value must have at most one row"
+                + (", for every value that its table has." if keys else "."),
+                fix="Aggregate, such as MAX(x), or say in WHERE which row is meant.",
+            )
+
     def _most_met(self, scratch: Scratch, rows: Node, keys: tuple[Expr, ...]) -> int:
         shown = [SCRATCH.render(key, lambda column: name(column.id)) for key in keys]
         where = f" WHERE {' AND '.join(f'{key} IS NOT NULL' for key in shown)}" if shown else ""
@@ -165,6 +190,13 @@ class PlanSql:
             return SCRATCH.identifier(self._table(stage.number))
         columns = noisy_columns(stage, exact=self.plan.exact) or {"one": "BIGINT"}
         return f"(SELECT {', '.join(f'CAST(NULL AS {t}) AS {c}' for c, t in columns.items())} LIMIT 0) AS empty"
+
+
+def _keys(node: Join) -> tuple[Expr, ...]:
+    """The sides of ON's equalities that are of the right."""
+    ids = {f.id for f in node.right.fields}
+    sides = (side for part in conjuncts(node.on) if isinstance(part, Call) for side in part.args)
+    return tuple(side for side in sides if columns_of(side) and columns_of(side) <= ids)
 
 
 def _digest(scratch: Scratch, table: str) -> str:

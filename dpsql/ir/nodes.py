@@ -97,6 +97,8 @@ class Join:
     correlated: bool = field(default=False, compare=False, repr=False)
     # the right side is made of the left side's rows: where both are private, their units are to be equal
     of_rows: bool = field(default=False, compare=False, repr=False)
+    # the right side reads nothing private, and a row of the left may meet one row of it at most: scratch counts them
+    single: bool = field(default=False, compare=False, repr=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:

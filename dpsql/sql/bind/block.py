@@ -24,6 +24,7 @@ class ScalarJoin:
     at: Span | None = None
     correlated: bool = False  # an aggregate with a row for each value of the outer columns that `on` names
     of_rows: bool = False  # made of the rows that it is joined to
+    single: bool = False  # that it has one row at most is to be counted, see Join
     mark: Field | None = None  # no join: whether a row of `node` satisfies `on`
 
 

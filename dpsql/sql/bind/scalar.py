@@ -14,20 +14,18 @@ from dpsql.ir.expr import (
     GROUPING,
     TRUE,
     AggregateCall,
-    Call,
     Column,
     Expr,
     Literal,
     WindowCall,
-    columns_of,
-    place,
     rewrite,
     walk,
 )
-from dpsql.ir.nodes import Aggregate, Field, Node, Project
+from dpsql.ir.nodes import Aggregate, Field
 from dpsql.sql.bind.block import Block, ScalarJoin
-from dpsql.sql.bind.context import Context
+from dpsql.sql.bind.equalities import split_equality, with_columns
 from dpsql.sql.bind.inner_rows import InnerRows, has_aggregate, only_field, over, refuse_free, simple_select
+from dpsql.sql.bind.lookups import is_public, looked_up, several
 from dpsql.sql.bind.one_row import Rows, rows
 from dpsql.sql.bind.sorting import limit_of, sort_key
 from dpsql.sql.bind.subquery import all_of, from_and_where, join_scalars
@@ -39,22 +37,18 @@ def bind_scalar(query: exp.Expr, block: Block) -> Expr:
     while isinstance(inner, exp.Subquery | exp.Paren) and isinstance(inner.this, exp.Subquery | exp.Paren | exp.Select):
         inner = inner.this
     if isinstance(inner, exp.Select):
-        correlated = _correlated(inner, block)
+        correlated = _correlated(inner, block) or looked_up(inner, block)
         if correlated is not None:
             return correlated
     node = block.context.query(inner, block.context, block.env, block.scope)
     field = only_field(node, query, block)
     refuse_free(node, query, block)
     count = rows(node)
-    if count is Rows.SEVERAL:
-        raise Refused(
-            "this subquery may have several rows",
-            code=121,
-            at=block.context.at(query),
-            why="A subquery that is used as a value must have at most one row, and its form must guarantee it.",
-            fix="Aggregate without GROUP BY, or end it with LIMIT 1.",
-        )
-    block.scalars[field.id] = ScalarJoin(node, None if count is Rows.ONE else TRUE)
+    single = count is Rows.SEVERAL
+    if single and not is_public(node, block):
+        raise several(query, block)
+    on = None if count is Rows.ONE else TRUE
+    block.scalars[field.id] = ScalarJoin(node, on, block.context.at(query), single=single)
     return Column(field.id, field.type, field.name, block.context.at(query))
 
 
@@ -73,7 +67,7 @@ def _correlated(select: exp.Select, block: Block) -> Expr | None:
     rows = from_and_where(select, block)
     if not rows.tied:
         return None
-    if not rows.of_rows and all(_split_equality(c, rows.node) for c in rows.tied):
+    if not rows.of_rows and all(split_equality(c, rows.node) for c in rows.tied):
         return _by_equalities(rows, select, order, block)
     return _by_rows(from_and_where(select, block, beside=True), select, order, block)
 
@@ -81,9 +75,9 @@ def _correlated(select: exp.Select, block: Block) -> Expr | None:
 def _by_equalities(rows: InnerRows, select: exp.Select, order: list[exp.Expr], block: Block) -> Expr:
     """inner = outer: the groups of the inner sides."""
     context = block.context
-    pairs = [pair for c in rows.tied if (pair := _split_equality(c, rows.node)) is not None]
+    pairs = [pair for c in rows.tied if (pair := split_equality(c, rows.node)) is not None]
     value, calls = _value(rows, select, order, block)
-    node, pairs = _with_columns(join_scalars(rows.node, [value], rows.block), pairs, context)
+    node, pairs = with_columns(join_scalars(rows.node, [value], rows.block), pairs, context)
     keys = tuple(context.ids.field("", inner_key.type) for inner_key, _ in pairs)
     call_fields = tuple(context.ids.field("", call.type) for call in calls)
     grouped = Aggregate(node, keys, tuple(inner_key for inner_key, _ in pairs), call_fields, tuple(calls))
@@ -141,31 +135,6 @@ def _lifted(value: Expr, by_call: Mapping[AggregateCall, Field], select: exp.Sel
         return None
 
     return rewrite(value, lift)
-
-
-def _with_columns(node: Node, pairs: list[tuple[Expr, Expr]], context: Context) -> tuple[Node, list[tuple[Expr, Expr]]]:
-    """The rows with each inner side as a column of its own."""
-    computed: dict[Expr, Field] = {
-        inner_key: context.ids.field("", inner_key.type) for inner_key, _ in pairs if not isinstance(inner_key, Column)
-    }
-    if not computed:
-        return node, pairs
-    every = (*(f.column() for f in node.fields), *computed)
-    node = Project(node, (*node.fields, *computed.values()), every)
-    at: dict[Expr, Expr] = {
-        inner_key: dataclasses.replace(f.column(), at=place(inner_key)) for inner_key, f in computed.items()
-    }
-    return node, [(at.get(inner_key, inner_key), other) for inner_key, other in pairs]
-
-
-def _split_equality(condition: Expr, node: Node) -> tuple[Expr, Expr] | None:
-    """(inner side, outer side) of a correlated equality; None for another condition."""
-    have = {f.id for f in node.fields}
-    if isinstance(condition, Call) and condition.function == "equal":
-        for inner_key, other in (condition.args, condition.args[::-1]):
-            if columns_of(inner_key) <= have and columns_of(inner_key) and not columns_of(other) & have:
-                return inner_key, other
-    return None
 
 
 def _refuse_shape(select: exp.Select, block: Block) -> Refused:

@@ -110,7 +110,8 @@ def join_scalars(node: Node, exprs: list[Expr], block: Block) -> Node:
                     node = SemiJoin(left, scalar.node, on, False, scalar.at, scalar.mark, scalar.of_rows)
                 else:
                     kind: JoinKind = "cross" if scalar.on is None else "left"
-                    node = Join(node, scalar.node, kind, scalar.on, scalar.at, scalar.correlated, scalar.of_rows)
+                    ways = (scalar.correlated, scalar.of_rows, scalar.single)
+                    node = Join(node, scalar.node, kind, scalar.on, scalar.at, *ways)
                 have = {f.id for f in node.fields}
     return node
 

@@ -182,7 +182,7 @@ SELECT COUNT(*) FROM visits WHERE (SELECT duration FROM visits) > 3
 SELECT COUNT(*) FROM visits a WHERE cost > (SELECT SUM(cost) FROM visits b WHERE b.patient_id = a.patient_id GROUP BY b.specialty)
 -- DPSQL-121 at 1:52: this subquery uses a column of the outer query in a way that dpsql cannot untangle
 SELECT COUNT(*) FROM visits a WHERE cost > (SELECT cost FROM visits b WHERE b.patient_id = a.patient_id)
--- DPSQL-121 at 1:52: this subquery uses a column of the outer query in a way that dpsql cannot untangle
+-- DPSQL-121 at 1:52: this subquery may have several rows
 SELECT COUNT(*) FROM visits a WHERE cost > ALL (SELECT cost FROM visits b)
 -- DPSQL-114 at 1:37: this joins rows of different people (visits with visits)
 SELECT (SELECT name, floor FROM specialties LIMIT 1)
