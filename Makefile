@@ -12,7 +12,7 @@ help:
 	@echo "make demo    install, generate sample data, answer three queries"
 	@echo "make quick   the tests that are not marked slow: under a minute on two cores"
 	@echo "make test    install with the test packages and run the tests"
-	@echo "make engines  install PostgreSQL, Java and Chromium, which some tests start (Debian, as root); without them those are skipped"
+	@echo "make engines  install PostgreSQL, Java with pgjdbc, Chromium and systemd, which some tests start (Debian, as root); without them those are skipped"
 	@echo "make lint    formatting, ruff, mypy --strict, import contracts, size caps"
 	@echo "make hooks   run the checks before every commit and push (pre-commit)"
 	@echo "make deep    the tests with many more random cases (hours)"
@@ -37,9 +37,13 @@ test: $(VENV)/.test
 
 # What the tests start and is not there yet, as Debian calls it.
 INITDB = $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb) $(shell command -v initdb))
-JAVA = $(shell command -v java)
+JAVA = $(shell command -v javac)
+JDBC = $(wildcard /usr/share/java/postgresql.jar)
+PSQL = $(shell command -v psql)
 CHROMIUM = $(shell command -v chromium)
-SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jre-headless) $(if $(CHROMIUM),,chromium))
+SYSTEMD = $(shell command -v systemd-analyze)
+SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jdk-headless) $(if $(JDBC),,libpostgresql-jdbc-java) \
+  $(if $(PSQL),,postgresql-client) $(if $(CHROMIUM),,chromium) $(if $(SYSTEMD),,systemd))
 
 engines:
 	@if [ -n "$(SERVERS)" ]; then \

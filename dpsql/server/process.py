@@ -16,11 +16,13 @@ from multiprocessing.process import BaseProcess
 
 from dpsql.dbapi.exchange import Tree, error_of, error_tree, read_json
 from dpsql.errors import Error, ExecutionError
+from dpsql.server.asked import stopped_early
+from dpsql.server.bodies import MOST_BYTES
 from dpsql.server.worker import Task, opaque, work
 
 START_SECONDS = 60.0
 STOP_SECONDS = 2.0  # between asking a worker to stop and ending it
-MOST_ANSWER = 256 << 20
+MOST_ANSWER = MOST_BYTES + (1 << 20)
 
 
 class WorkerDied(Exception):
@@ -60,9 +62,14 @@ class WorkerProcess:
     def alive(self) -> bool:
         return self.process.is_alive()
 
-    def ask(self, request: Mapping[str, Tree], seconds: float) -> tuple[dict[str, Tree], bytes | None]:
-        """The answer and its body; WorkerDied where there is none in time. An error of the request is in the answer."""
+    def ask(
+        self, request: Mapping[str, Tree], seconds: float, stopped: threading.Event
+    ) -> tuple[dict[str, Tree], bytes | None]:
+        """The answer with its size, and its body; WorkerDied where there is none in time. An error of the request is in
+        the answer. What was stopped is not sent."""
         with self._sending:
+            if stopped.is_set():
+                return {"error": error_tree(stopped_early()), "real": "DPSQL-503"}, None
             self._number += 1
             self._stop_at = float("inf")
             try:
@@ -92,10 +99,11 @@ class WorkerProcess:
                 raise self._ended("deadline")
             if time.monotonic() > self._stop_at:
                 raise self._ended("stopped")
-        tree = read_json(self._receive())
+        raw = self._receive()
+        tree = read_json(raw)
         if not isinstance(tree, dict):
             raise self._ended("no answer")
-        return tree
+        return {**tree, "size": len(raw)}
 
     def _receive(self) -> bytes:
         try:

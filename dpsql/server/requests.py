@@ -21,6 +21,7 @@ from dpsql.errors import NotSupportedError
 from dpsql.functions import FUNCTIONS
 from dpsql.report.privacy import Privacy
 from dpsql.server.bodies import MOST_ROWS, arrow, csv, too_large
+from dpsql.server.budget_changes import change, on_record
 from dpsql.server.opening import open_again
 from dpsql.server.wire.requests import WireRequests
 from dpsql.session import Session
@@ -190,6 +191,17 @@ class Served:
         assert ledger is not None
         return report(ledger).to_dict(), None
 
+    def change(self, request: Mapping[str, Tree]) -> Answered:
+        """A grant or a limit, which the service allows owners; and the budget after it."""
+        assert self._session.ledger is not None
+        change(self._session.ledger, request, self._session.analyst or "")
+        return self.spending(request)
+
+    def changes(self, request: Mapping[str, Tree]) -> Answered:
+        """Grants and limits on record: for the owner."""
+        assert self._session.ledger is not None
+        return {"changes": on_record(self._session.ledger)}, None
+
     def tables(self, request: Mapping[str, Tree]) -> Answered:
         """What can be asked about: the metadata's tables and views with their columns, and the user's own."""
         catalog = self._session.catalog
@@ -261,6 +273,9 @@ ASKED: Mapping[str, Callable[[Served, Mapping[str, Tree]], Answered]] = {
     "functions": Served.functions,
     "ledger": Served.ledger,
     "spending": Served.spending,
+    "grant": Served.change,
+    "limit": Served.change,
+    "changes": Served.changes,
     "tables": Served.tables,
     "metadata": Served.metadata,
 }

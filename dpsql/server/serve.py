@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import resource
 import signal
+import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -15,6 +18,7 @@ from dpsql.errors import InterfaceError
 from dpsql.metadata.load import load
 from dpsql.server.accounts import Accounts
 from dpsql.server.audit import Audit
+from dpsql.server.connections import HEAD_SECONDS, Connection
 from dpsql.server.http import Http
 from dpsql.server.process import context
 from dpsql.server.service import QueryService
@@ -23,6 +27,8 @@ from dpsql.server.wire.door import Door
 from dpsql.sources.catalog_ledger import ledger_path_of, open_ledger
 
 SWEEP_SECONDS = 5.0
+MOST_CONNECTIONS = 2000  # over HTTP, most of which have a request: idle ones are fewer
+MOST_FILES = 8192
 
 
 def accounts_of(metadata: Path) -> Accounts:
@@ -39,11 +45,20 @@ def serve(settings: Settings) -> None:
     open_ledger(catalog, None, new_epoch=False, changes="any").close()  # whatever is wrong with it is said now
     accounts = accounts_of(settings.metadata)
     accounts.all()
+    _many_files()
     from multiprocessing.forkserver import ensure_running
 
     context()
     ensure_running()
     asyncio.run(_serve(settings, QueryService(settings, accounts, Audit(settings.audit))))
+
+
+def _many_files() -> None:
+    """A connection is an open file; many systems allow few at first."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def check(settings: Settings) -> None:
@@ -72,6 +87,22 @@ class _Uvicorn(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """With connections of our own, and little time for TLS to begin."""
+        made = partial(Connection, config=self.config, server_state=self.server_state, app_state={})
+        tls = self.config.ssl
+        self.servers = [
+            await asyncio.get_running_loop().create_server(
+                made,
+                self.config.host,
+                self.config.port,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else HEAD_SECONDS,
+                backlog=self.config.backlog,
+            )
+        ]
+        self.started = True
+
 
 async def _serve(settings: Settings, service: QueryService) -> None:
     stop = asyncio.Event()
@@ -80,10 +111,20 @@ async def _serve(settings: Settings, service: QueryService) -> None:
     http = _Uvicorn(_config(settings, service))
     running = asyncio.create_task(http.serve())
     door = Door(service, settings)
-    wire = None if settings.postgres_port is None else await door.listen(settings.host, settings.postgres_port)
-    sweeping = asyncio.create_task(_sweep(service))
     while not http.started and not running.done():
         await asyncio.sleep(0.01)
+    try:
+        if running.done():
+            await running
+        wire = None if settings.postgres_port is None else await door.listen(settings.host, settings.postgres_port)
+    except OSError as error:
+        raise InterfaceError(
+            f"it cannot listen at {settings.host}",
+            code=708,
+            why=f"The system says: {error.strerror}.",
+            fix="Is another server there? Give another --host, --port or --postgres-port.",
+        ) from None
+    sweeping = asyncio.create_task(_sweep(service))
     if not running.done():
         port = http.servers[0].sockets[0].getsockname()[1]
         scheme = "http" if settings.certificate is None else "https"
@@ -124,6 +165,6 @@ def _config(settings: Settings, service: QueryService) -> uvicorn.Config:
         h11_max_incomplete_event_size=16_384,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=2,
-        limit_concurrency=settings.running + settings.waiting + settings.sessions + 100,
+        limit_concurrency=MOST_CONNECTIONS,
         proxy_headers=False,
     )

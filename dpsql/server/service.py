@@ -7,18 +7,22 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 
 from dpsql.dbapi.exchange import Tree, error_of, error_tree
 from dpsql.errors import Error, OperationalError, ProgrammingError
+from dpsql.metadata.load import load
 from dpsql.server.accounts import Account, Accounts, Role
 from dpsql.server.alike import Alike
+from dpsql.server.asked import Asked, stopped
 from dpsql.server.audit import Audit
 from dpsql.server.lockout import Lockout
+from dpsql.server.places import Places, busy
 from dpsql.server.process import WorkerDied, died_error
-from dpsql.server.sessions import Session, Sessions, busy
+from dpsql.server.sessions import Session, Sessions
 from dpsql.server.settings import Settings
+from dpsql.server.unread import Unread
 
 Answered = tuple[dict[str, Tree], bytes | None]
 
@@ -31,12 +35,13 @@ class QueryService:
         self.accounts = accounts
         self.audit = audit
         self.sessions = Sessions(settings)
+        self.analysts = load(settings.metadata).analysts  # None: whoever has an account
         self.lockout = Lockout()
         self.stopping = False
-        self._running = asyncio.Semaphore(settings.running)
-        self._waiting = 0
-        self._active = 0
-        self._asking: Counter[str] = Counter()
+        self._places = Places(running=settings.running, of_account=settings.share, waiting=settings.waiting)
+        self.unread = Unread()
+        self._requests: Counter[str] = Counter()
+        self._asking: dict[Asked, tuple[str, Session | None, Tree]] = {}
         self._alike = Alike()
         self.counts: Counter[tuple[str, str]] = Counter()
 
@@ -69,7 +74,12 @@ class QueryService:
     # --- what is asked
 
     async def ask(
-        self, account: Account, door: str, request: Mapping[str, Tree], session: Session | None = None
+        self,
+        account: Account,
+        door: str,
+        request: Mapping[str, Tree],
+        session: Session | None = None,
+        asked: Asked | None = None,
     ) -> Answered:
         """The answer, in a session or without one; an error of the request is raised. What failed after the charge
         stays charged."""
@@ -78,7 +88,7 @@ class QueryService:
         began = time.monotonic()
         outcome = "DPSQL-001"
         try:
-            answer, body = await self._asked(account, request, session)
+            answer, body = await self._asked(account, request, session, asked or Asked())
             outcome = str(answer.get("real", "ok"))
             if "error" in answer:
                 raise error_of(answer["error"])
@@ -94,51 +104,68 @@ class QueryService:
             self._write(account, door, request, outcome, time.monotonic() - began)
             await self._answer_at(began)
 
-    async def _asked(self, account: Account, request: Mapping[str, Tree], session: Session | None) -> Answered:
-        """Whoever waits for a session of their own does not keep others waiting."""
-        with self._one_of(account.name):
-            async with self._alike.one_at_a_time(_likeness(account.name, request)):
-                return await self._in_session(account, request, session)
+    async def _asked(
+        self, account: Account, request: Mapping[str, Tree], session: Session | None, asked: Asked
+    ) -> Answered:
+        """It waits for what is alike, for its session, and for a place among those that run; then it runs."""
+        async with AsyncExitStack() as held:
+            held.enter_context(self._one_of(account.name, session, asked, request.get("query_id")))
+            self.unread.check(account.name)
+            async with asked.waits(self.settings.seconds):
+                await held.enter_async_context(self._alike.one_at_a_time(_likeness(account.name, request)))
+                if session is not None:
+                    await held.enter_async_context(session.turn)
+                await held.enter_async_context(self._places.one(account.name))
+                if session is None:
+                    session, request = await held.enter_async_context(self.sessions.lent(account.name)), alone(request)
+                    await held.enter_async_context(session.turn)
+            self.still(account.name)  # as it is now, after the wait
+            return await self._run(session, request, asked)
 
-    async def _in_session(self, account: Account, request: Mapping[str, Tree], session: Session | None) -> Answered:
+    async def _run(self, session: Session, request: Mapping[str, Tree], asked: Asked) -> Answered:
+        asked.runs(session.stop)
         try:
-            if session is not None:
-                async with session.turn, self._turn():
-                    return await self.sessions.ask(session, request)
-            async with self._turn(), self.sessions.lent(account.name) as borrowed, borrowed.turn:
-                return await self.sessions.ask(borrowed, {**request, "alone": True})
+            return await self.sessions.ask(session, request, asked.told_to_stop)
         except WorkerDied as died:
             if died.cause == "stopped":
                 return {"error": error_tree(stopped()), "real": "DPSQL-503"}, None
             return {"error": died_error(), "real": died.cause}, None
 
     @contextmanager
-    def _one_of(self, account: str) -> Iterator[None]:
-        """One account cannot take all places: so many statements of it run and wait."""
-        if self._asking[account] >= self.settings.for_account:
+    def _one_of(self, account: str, session: Session | None, asked: Asked, query_id: Tree) -> Iterator[None]:
+        """One account cannot take all that is there: so many statements of it run and wait, half of them in one session."""
+        others = [one for name, one, _ in self._asking.values() if name == account]
+        most = self.settings.for_account
+        if len(others) >= most:
             raise busy("as many statements of this account run and wait as may", "Wait for one of them.")
-        self._asking[account] += 1
+        if session is not None and others.count(session) >= (most + 1) // 2:
+            raise busy("as many statements of this session run and wait as may", "Wait for one of them.")
+        self._asking[asked] = (account, session, query_id)
         try:
             yield
         finally:
-            self._asking[account] -= 1
+            del self._asking[asked]
 
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """So many run, so many more wait, the others hear "busy"."""
-        if self._running.locked() and self._waiting >= self.settings.waiting:
-            raise busy("the server is busy", "Try again in a moment.")
-        self._waiting += 1
-        try:
-            await self._running.acquire()
-        finally:
-            self._waiting -= 1
-        self._active += 1
+    @contextmanager
+    def one_request(self, account: str) -> Iterator[None]:
+        """From before its body is read until its answer is made: memory is bounded for each account."""
+        if self._requests[account] >= 2 * self.settings.for_account:
+            raise busy("as many requests of this account are under way as may be", "Wait for one of them.")
+        self._requests[account] += 1
         try:
             yield
         finally:
-            self._active -= 1
-            self._running.release()
+            self._requests[account] -= 1
+
+    def stop(self, account: str, *, session: Session | None = None, query_id: Tree = None) -> int:
+        """What the account asked in this session, or under this query id: so many."""
+        count = 0
+        for asked, (name, within, named) in [*self._asking.items()]:
+            chosen = within is session if session is not None else query_id is not None and named == query_id
+            if name == account and chosen:
+                asked.stop()
+                count += 1
+        return count
 
     async def _answer_at(self, began: float) -> None:
         """Times that tell little: answers leave at multiples of `every`."""
@@ -154,10 +181,14 @@ class QueryService:
 
     async def sweep(self) -> None:
         """Now and then: sessions that are idle, dead, or of accounts that were revoked."""
-        for account in {one.account for one in self.sessions.all()}:
+        waiting = {name for name, _, _ in self._asking.values()}
+        for account in {one.account for one in self.sessions.all()} | waiting:
             try:
                 self.still(account)
             except ProgrammingError:
+                for asked, (name, _, _) in [*self._asking.items()]:
+                    if name == account:
+                        asked.refuse(not_let_in)
                 await self.sessions.close_account(account)
         await self.sessions.sweep()
 
@@ -165,7 +196,8 @@ class QueryService:
 
     def metrics(self) -> str:
         """For the owner, as Prometheus reads it."""
-        lines = [f"dpsql_running {self._active}", f"dpsql_waiting {self._waiting}"]
+        running = self._places.running
+        lines = [f"dpsql_running {running}", f"dpsql_waiting {len(self._asking) - running}"]
         lines += [f"dpsql_workers {self.sessions.count}", f"dpsql_worker_deaths_total {self.sessions.deaths}"]
         for (door, outcome), count in sorted(self.counts.items()):
             lines.append(f'dpsql_requests_total{{door="{door}",outcome="{outcome}"}} {count}')
@@ -175,11 +207,16 @@ class QueryService:
         """What runs has `grace` seconds; then everything ends. What was charged stays charged."""
         self.stopping = True
         until = time.monotonic() + self.settings.grace
-        while self._active and time.monotonic() < until:
+        while self._places.running and time.monotonic() < until:
             await asyncio.sleep(0.05)
         await self.sessions.end()
         self.audit.write("stopped")
         self.audit.close()
+
+
+def alone(request: Mapping[str, Tree]) -> dict[str, Tree]:
+    """In no session: it may leave nothing there."""
+    return {**request, "alone": True}
 
 
 def _likeness(account: str, request: Mapping[str, Tree]) -> tuple[str, ...]:
@@ -194,10 +231,4 @@ def _likeness(account: str, request: Mapping[str, Tree]) -> tuple[str, ...]:
 def not_let_in() -> ProgrammingError:
     return ProgrammingError(
         "not let in", code=700, fix="Give a token that is valid: Authorization: Bearer …; the owner makes them."
-    )
-
-
-def stopped() -> OperationalError:
-    return OperationalError(
-        "the statement was stopped", code=503, why="What it may have charged stays charged: SHOW BUDGET shows it."
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -12,9 +14,10 @@ from pathlib import Path
 
 from dpsql.dbapi.exchange import Tree
 from dpsql.engine.temporary import place_from, sweep
-from dpsql.errors import InterfaceError, OperationalError
+from dpsql.errors import InterfaceError
 from dpsql.mechanisms.entropy import secret
 from dpsql.metadata.load import load
+from dpsql.server.places import busy
 from dpsql.server.process import WorkerDied, WorkerProcess
 from dpsql.server.settings import Settings
 from dpsql.server.worker import Task, digest_of
@@ -29,7 +32,11 @@ class Session:
         self.used = time.monotonic()
         self.turn = asyncio.Lock()
         self.worker: WorkerProcess | None = None
-        self.closed = False
+        self.ended = asyncio.Event()
+
+    @property
+    def closed(self) -> bool:
+        return self.ended.is_set()
 
     def stop(self) -> None:
         """Stop what runs now."""
@@ -64,7 +71,7 @@ class Sessions:
         of_account = sum(one.account == account for one in self._open.values())
         if of_account >= self._settings.for_account:
             raise busy("this account has as many sessions as it may have", "Close one of them.")
-        await self._make_room()
+        await self._make_room(account)
         session = Session(account)
         self._open[session.name] = session
         return session
@@ -78,7 +85,7 @@ class Sessions:
 
     async def close(self, session: Session) -> None:
         """Ends its worker, whatever it does."""
-        session.closed = True
+        session.ended.set()
         self._open.pop(session.name, None)
         self._lent.discard(session)
         worker, session.worker = session.worker, None
@@ -92,7 +99,7 @@ class Sessions:
         if session is not None:
             self._idle.remove(session)
         else:
-            await self._make_room()
+            await self._make_room(account)
             session = Session(account)
         self._lent.add(session)
         try:
@@ -103,41 +110,55 @@ class Sessions:
             if session.worker is not None and session.worker.alive and not session.closed:
                 self._idle.append(session)
 
-    async def _make_room(self) -> None:
-        """Of idle workers the one that was used longest ago has to go."""
-        if self.count < self._settings.sessions:
-            return
-        if not self._idle:
-            raise busy("there are as many sessions as the server allows", "Try again later.")
-        oldest = min(self._idle, key=lambda one: one.used)
-        self._idle.remove(oldest)
-        await self.close(oldest)
+    async def _make_room(self, account: str) -> None:
+        """Of idle workers the one that was used longest ago has to go; then an idle session of the account that has most,
+        where that has at least two more than this one."""
+        while self.count >= self._settings.sessions:
+            oldest = min(self._idle, key=lambda one: one.used, default=None) or self._one_too_many(account)
+            if oldest is None:
+                raise busy("there are as many sessions as the server allows", "Try again later.")
+            if oldest in self._idle:
+                self._idle.remove(oldest)
+            await self.close(oldest)
 
-    async def ask(self, session: Session, request: Mapping[str, Tree]) -> tuple[dict[str, Tree], bytes | None]:
-        """The caller has the session's turn. WorkerDied: it has a new worker next time, which knows nothing of this one."""
+    def _one_too_many(self, account: str) -> Session | None:
+        counts = Counter(one.account for one in [*self._open.values(), *self._lent])
+        name, most = counts.most_common(1)[0]
+        idle = [one for one in self._open.values() if one.account == name and not one.turn.locked()]
+        if most < counts[account] + 2:
+            return None
+        return min(idle, key=lambda one: one.used, default=None)
+
+    async def ask(
+        self, session: Session, request: Mapping[str, Tree], stopped: threading.Event
+    ) -> tuple[dict[str, Tree], bytes | None]:
+        """What is stopped before it is sent never begins. The caller has the session's turn. WorkerDied: it has a new worker
+        next time, which knows nothing of this one."""
         if session.closed:
             raise InterfaceError("there is no such session", code=704, fix="It has ended. Open a new one.")
         session.used = time.monotonic()
         loop = asyncio.get_running_loop()
-        asked = loop.run_in_executor(self._threads, self._ask, session, dict(request))
+        asked = loop.run_in_executor(self._threads, self._ask, session, dict(request), stopped)
         try:
             return await asyncio.shield(asked)
         except asyncio.CancelledError:  # who asked is gone: the thread must end before the worker is used again
-            if session.worker is not None:
-                session.worker.stop()
+            stopped.set()
+            session.stop()
             await asyncio.wait([asked])
             asked.exception()
             raise
         finally:
             session.used = time.monotonic()
 
-    def _ask(self, session: Session, request: dict[str, Tree]) -> tuple[dict[str, Tree], bytes | None]:
+    def _ask(
+        self, session: Session, request: dict[str, Tree], stopped: threading.Event
+    ) -> tuple[dict[str, Tree], bytes | None]:
         """In a thread."""
         until = time.monotonic() + self._settings.seconds
         if session.worker is None:
             session.worker = WorkerProcess(self._task(session.account))
         try:
-            return session.worker.ask(request, max(0.1, until - time.monotonic()))
+            return session.worker.ask(request, max(0.1, until - time.monotonic()), stopped)
         except WorkerDied:
             self.deaths += 1
             worker, session.worker = session.worker, None
@@ -168,7 +189,7 @@ class Sessions:
 
     async def close_account(self, account: str) -> None:
         """Nobody gets in under that name any more."""
-        for session in self.all():
+        for session in [*self.all(), *self._lent]:
             if session.account == account:
                 if session in self._idle:
                     self._idle.remove(session)
@@ -181,7 +202,3 @@ class Sessions:
         self._idle.clear()
         sweep(self._place)
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def busy(what: str, fix: str) -> OperationalError:
-    return OperationalError(what, code=702, fix=fix)

@@ -22,6 +22,8 @@ from pathlib import Path
 
 from dpsql.dbapi.exchange import Tree, error_tree, read_json
 from dpsql.errors import Error, ExecutionError, InternalError, Interrupted, SourceError
+from dpsql.server.asked import stopped_early
+from dpsql.server.bodies import MOST_BYTES, too_large
 from dpsql.server.requests import Served
 from dpsql.session import Session, open_session
 
@@ -58,7 +60,10 @@ def work(pipe: Pipe, task: Task) -> None:
     while True:
         number, request = desk.requests.get()
         desk.running = number
-        desk.answer(*_answered(served.answer, request))
+        if desk.told_to_stop == number:
+            desk.answer({"error": error_tree(stopped_early()), "real": "DPSQL-503"})
+        else:
+            desk.answer(*_answered(served.answer, request))
         desk.running = 0
 
 
@@ -96,7 +101,7 @@ class _Desk:
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
         self.requests: queue.SimpleQueue[tuple[int, Tree]] = queue.SimpleQueue()
-        self.running = 0
+        self.running = self.told_to_stop = 0
         self.stop: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -104,7 +109,10 @@ class _Desk:
 
     def answer(self, tree: Tree, body: bytes | None = None) -> None:
         try:
-            self._pipe.send_bytes(json.dumps({**tree, "body": body is not None}).encode())
+            text = json.dumps({**tree, "body": body is not None}).encode()
+            if len(text) > MOST_BYTES:
+                text, body = json.dumps({"error": error_tree(too_large()), "body": False}).encode(), None
+            self._pipe.send_bytes(text)
             if body is not None:
                 self._pipe.send_bytes(body)
         except OSError:  # the server is gone
@@ -118,8 +126,10 @@ class _Desk:
                 os._exit(0)
             if "request" in told:
                 self.requests.put((told["number"], told["request"]))
-            elif told["stop"] == self.running:
-                self.stop()
+            else:
+                self.told_to_stop = told["stop"]
+                if self.told_to_stop == self.running:
+                    self.stop()
 
 
 def _begin_process() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-THERE = ("INITDB=/x/initdb", "JAVA=/x/java", "CHROMIUM=/x/chromium")
+THERE = tuple(f"{name}=/x" for name in ("INITDB", "JAVA", "JDBC", "PSQL", "CHROMIUM", "SYSTEMD"))
 
 
 @pytest.fixture
@@ -43,9 +43,12 @@ def test_what_is_there_is_left_alone(tools: Path) -> None:
     ("words", "packages"),
     [
         (("INITDB=",), "postgresql"),
-        (("JAVA=",), "default-jre-headless"),
+        (("JAVA=",), "default-jdk-headless"),
+        (("JDBC=",), "libpostgresql-jdbc-java"),
+        (("PSQL=",), "postgresql-client"),
         (("CHROMIUM=",), "chromium"),
-        (("INITDB=", "JAVA=", "CHROMIUM="), "postgresql default-jre-headless chromium"),
+        (("SYSTEMD=",), "systemd"),
+        (("INITDB=", "JAVA=", "CHROMIUM="), "postgresql default-jdk-headless chromium"),
     ],
 )
 def test_what_is_missing_is_installed(tools: Path, words: tuple[str, ...], packages: str) -> None:

@@ -41,7 +41,7 @@ def test_the_unit_starts_the_command_with_options_that_it_has() -> None:
 
 
 def test_systemd_takes_it(tmp_path: Path) -> None:
-    if shutil.which("systemd-analyze") is None:
+    if os.environ.get("CI") != "true" and shutil.which("systemd-analyze") is None:
         pytest.skip("systemd is not installed")
     path = tmp_path / "dpsql.service"
     path.write_text(unit())
@@ -99,7 +99,7 @@ def in_background(folder: Path, line: str) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_ten_commands(tmp_path: Path) -> None:
-    if shutil.which("psql") is None:
+    if os.environ.get("CI") != "true" and shutil.which("psql") is None:
         pytest.skip("psql is not installed")
     lines = block("## From nothing to a colleague who asks by psql")
     assert len(lines) == 10 and lines[0] == "pip install 'dpsql[server]'"

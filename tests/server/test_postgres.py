@@ -307,7 +307,7 @@ def played(command: list[str], server: Started, text: str = "") -> str:
 
 
 def test_psql(wire: Started, pytestconfig: pytest.Config) -> None:
-    if shutil.which("psql") is None:
+    if os.environ.get("CI") != "true" and shutil.which("psql") is None:
         pytest.skip("psql is not installed")
     script = (CLIENTS / "psql.sql").read_text()
     command = ["psql", "-h", "127.0.0.1", "-p", str(wire.postgres), "-U", "ana", "-d", "dpsql", "-X", "-q"]
@@ -323,7 +323,7 @@ def test_psql(wire: Started, pytestconfig: pytest.Config) -> None:
 
 def test_jdbc(wire: Started, tmp_path: Path) -> None:
     driver = Path("/usr/share/java/postgresql.jar")
-    if not driver.exists() or shutil.which("javac") is None:
+    if os.environ.get("CI") != "true" and (not driver.exists() or shutil.which("javac") is None):
         pytest.skip("pgjdbc is not installed")
     subprocess.run(["javac", "-d", str(tmp_path), str(CLIENTS / "Pg.java")], check=True, capture_output=True)
     said = played(["java", "-cp", f"{tmp_path}:{driver}", "Pg", str(wire.postgres), PASSWORD], wire)

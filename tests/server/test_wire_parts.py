@@ -187,13 +187,18 @@ def test_tags() -> None:
 
 
 class Sink:
-    """A writer that keeps nothing."""
+    """A writer: sent is what was written."""
+
+    def __init__(self) -> None:
+        self.sent = bytearray()
 
     def writelines(self, parts: Any) -> None:
         for part in parts:
-            assert isinstance(part, bytes)
+            self.write(part)
 
-    def write(self, part: bytes) -> None: ...
+    def write(self, part: bytes) -> None:
+        assert isinstance(part, bytes)
+        self.sent += part
 
     async def drain(self) -> None: ...
 

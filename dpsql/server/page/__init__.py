@@ -2,7 +2,8 @@
 
 index.html has the views, page.css the looks. Of the modules, main.js shows a view, signs in and out; api.js asks the server;
 editor.js, completion.js and estimate.js are about a statement that is being written; result.js, chart.js and budget.js
-about its answer; releases.js and owner.js are the other views; dom.js and format.js make elements and texts.
+about its answer; releases.js and owner.js are the other views; accounts.js and grants.js are what an owner changes; dom.js
+and format.js make elements and texts.
 """
 
 from __future__ import annotations

@@ -27,6 +27,14 @@ export function button(text, click, more) {
   return h("button", { type: "button", click, ...more }, text);
 }
 
+let fields = 0;
+
+// A control with its label.
+export function field(label, control) {
+  control.id = `field-${(fields += 1)}`;
+  return h("div", { class: "field" }, h("label", { for: control.id }, label), control);
+}
+
 // rows of cells: an element, or {text, ...attributes} for one that needs them, or a text.
 export function table(caption, heads, rows, more) {
   const cell = (name) => (one) => {

@@ -13,7 +13,7 @@ const KEYWORDS = ("ALL AND AS ASC BETWEEN BY CASE CAST CROSS DATE DESC DESCRIBE 
 const TOKEN = new RegExp(String.raw`(?<quoted>'(?:[^']|'')*'?|--[^\n]*)|(?<digit>\b\d+(?:\.\d+)?\b)|\b(?<keyword>${KEYWORDS.join("|")})\b`, "gi");
 const PAINTS = typeof Highlight === "function" && CSS.highlights !== undefined;
 
-let wrong = null, running = false, answered = null;
+let wrong = null, running = false, named = "", answered = null;
 
 export const written = () => byId("sql").value;
 
@@ -78,13 +78,15 @@ async function run() {
   const sql = written();
   if (running || !sql.trim()) return;
   running = true;
+  named = [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
+  byId("stop").hidden = false;
   byId("run").disabled = true;
   byId("run").textContent = "Running…";
   byId("problem").replaceChildren();
   byId("answer").setAttribute("aria-busy", "true");
   say("Running");
   try {
-    const answer = await ask("POST", "/v1/query", { sql });
+    const answer = await ask("POST", "/v1/query", { sql, query_id: named });
     byId("answer").replaceChildren(h("p", { class: "note", id: "answer-of", hidden: true }), shownAnswer(answer, "answer"));
     answered = sql;
     markAnswer();
@@ -93,6 +95,8 @@ async function run() {
     showProblem(error);
   } finally {
     running = false;
+    if (document.activeElement === byId("stop")) byId("sql").focus();
+    byId("stop").hidden = true;
     byId("run").disabled = false;
     byId("run").textContent = "Run";
     byId("answer").removeAttribute("aria-busy");
@@ -113,6 +117,7 @@ export function startEditor() {
     event.preventDefault();
     run();
   });
+  byId("stop").addEventListener("click", () => ask("POST", "/v1/stop", { query_id: named }).catch(showProblem));
   byId("question").addEventListener("submit", (event) => {
     event.preventDefault();
     run();

@@ -53,6 +53,8 @@ export function amounts(cost) {
   return parts.join(", ");
 }
 
+export const cap = (cost) => (cost.epsilon === null && cost.delta === null ? "none" : amounts(cost));
+
 export const time = (text) => text.replace("T", " ").replace("Z", " UTC");
 
 export const bracketed = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

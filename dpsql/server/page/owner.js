@@ -1,15 +1,17 @@
-// The owner's side: who may ask, whether the ledger holds, the release table to publish, who asked what.
+// The owner's side: who may ask, the budget, whether the ledger holds, the release table to publish, who asked what.
 
+import { accounts } from "./accounts.js";
 import { ask } from "./api.js";
 import { button, byId, h, problem, save, table } from "./dom.js";
 import { amounts, time } from "./format.js";
+import { grants } from "./grants.js";
 
 const RAN = /^(query|many|pg_query|release)$/;
 
 export async function showOwner() {
   byId("owner-shown").replaceChildren(h("p", {}, "Reading…"));
   const parts = []; // one after the other: each at once would need a process of the server's
-  for (const [title, shown] of [["Accounts", accounts], ["Ledger", ledger], ["Release table", published], ["Audit log", audit]]) parts.push(await part(title, shown));
+  for (const [title, shown] of [["Accounts", accounts], ["Budget", grants], ["Ledger", ledger], ["Release table", published], ["Audit log", audit]]) parts.push(await part(title, shown));
   byId("owner-shown").replaceChildren(...parts);
 }
 
@@ -22,21 +24,6 @@ async function part(title, shown) {
     section.append(h("div", { class: "error", role: "alert" }, problem(error)));
   }
   return section;
-}
-
-async function accounts() {
-  const { accounts: all } = await ask("GET", "/v1/accounts");
-  const { accounts: spending, plans } = await ask("GET", "/v1/spending");
-  const rows = all.map((one) => {
-    const held = spending.slice(1).find(({ account }) => account === one.name); // the first is the dataset's
-    const charges = plans.filter(({ analyst }) => analyst === one.name).reduce((sum, plan) => sum + plan.charges, 0);
-    const valid = one.tokens.filter(({ expires }) => expires * 1000 > Date.now());
-    const until = valid.map(({ id, expires }) => `${id} until ${new Date(expires * 1000).toISOString().slice(0, 10)}`);
-    return [one.name, one.role, until.join(", ") || "none", one.password ? "yes" : "no",
-      ...[String(charges), held ? amounts(held.spent) : "", held ? amounts(held.total) : ""].map((text) => ({ text, class: "number" }))];
-  });
-  return [table("Accounts", ["Name", "Role", "Tokens", "Password", ...["Charges", "Spent", "Cap"].map((text) => ({ text, class: "number" }))], rows),
-    h("p", { class: "note" }, "Accounts are made on the server: ", h("code", {}, "dpsql user add"), ", ", h("code", {}, "token"), ", ", h("code", {}, "revoke"), ".")];
 }
 
 async function ledger() {
@@ -64,12 +51,14 @@ async function published() {
     h("p", { class: "note" }, "It has measurements, noise and costs of each release, and no statements: their analysts chose what is in them.")];
 }
 
+const changed = ({ event, what, name, token, role, epsilon, delta, why }) => (event !== "changed" ? "" : [what, name ?? "the dataset", role, token, epsilon && `ε = ${epsilon}`, delta && `δ = ${delta}`, why].filter(Boolean).join(", "));
+
 async function audit() {
   const { entries } = await ask("GET", "/v1/audit");
   if (entries.length === 0) return [h("p", {}, "No log is kept: start the server with ", h("code", {}, "--audit FILE"), ".")];
   const row = (one) => [
     { text: time(one.time), class: "time" }, one.account ?? one.address ?? "", { text: one.event === "asked" ? `${one.ask}, ${one.door}` : one.event, class: "what" },
-    { text: one.outcome ?? "", class: one.outcome && one.outcome !== "ok" ? "bad what" : null }, h("code", { class: "statement" }, one.sql ?? one.release ?? ""),
+    { text: one.outcome ?? "", class: one.outcome && one.outcome !== "ok" ? "bad what" : null }, h("code", { class: "statement" }, one.sql ?? one.release ?? changed(one)),
   ];
   const spot = h("div", {}), choice = h("select", { "aria-label": "Which lines", change: () => draw() }, ["Runs and refusals", "Everything"].map((one) => h("option", {}, one)));
   const draw = () => {

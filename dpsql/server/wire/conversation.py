@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from dpsql.errors import Error, InterfaceError, SqlError
 from dpsql.server.wire import messages, states, types
 from dpsql.server.wire.copying import copied
-from dpsql.server.wire.framing import MOST, read_message
+from dpsql.server.wire.framing import MOST, drained, read_message
 from dpsql.server.wire.messages import Bind, Execute, Named, Parse, WireError
 from dpsql.server.wire.portals import Portal, Prepared, Result, without_count
-from dpsql.server.wire.statements import Statements, keep
+from dpsql.server.wire.statements import Statements
 from dpsql.server.wire.texts import parameters, statements, tokens
 from dpsql.server.wire.transactions import FAILED, OPEN
 from dpsql.sql.limits import LENGTH_LIMIT
@@ -37,10 +37,11 @@ class Conversation:
                 return
             if tag == b"S":
                 self._skipping = False
+                self._client.end_of_batch()
                 self._ready()
             elif not self._skipping or tag == b"Q":
                 await self._answered(tag, body)
-            await self._writer.drain()
+            await drained(self._writer)
 
     async def _answered(self, tag: bytes, body: bytes) -> None:
         answer = HANDLERS.get(tag)
@@ -87,7 +88,7 @@ class Conversation:
                 self._send(messages.row_description(portal.fields(result.columns)))
                 self._send(*(await _aside(len(result.rows), portal.rows, 0))[0])
             self._send(messages.complete(result.tag))
-            await self._writer.drain()
+            await drained(self._writer)
 
     def _copied(self, result: Result) -> None:
         assert result.copy is not None
@@ -107,7 +108,9 @@ class Conversation:
             raise SqlError("a prepared statement is one statement", code=100, fix="Send them one after the other.")
         if asked.name and asked.name in self._client.prepared:
             raise SqlError(f"there is a prepared statement {asked.name[:60]!r}", code=106, fix="Close it first.")
-        keep(self._client.prepared, asked.name, Prepared((statements(asked.sql) or [""])[0], asked.oids))
+        self._client.keep_statement(
+            asked.name, Prepared((statements(asked.sql) or [""])[0], asked.oids, size=len(body))
+        )
         self._send(messages.PARSE_COMPLETE)
 
     async def _bind(self, body: bytes) -> None:
@@ -119,7 +122,7 @@ class Conversation:
         await self._know_parameters(prepared)
         forms = asked.forms if len(asked.forms) == count else asked.forms[:1] * count or (0,) * count
         values = [types.decoded(v, oid, f) for v, oid, f in zip(asked.values, prepared.oids, forms, strict=False)]
-        keep(self._client.portals, asked.portal, Portal(prepared, values, asked.results))
+        self._client.keep_portal(asked.portal, Portal(prepared, values, asked.results, size=len(body)))
         self._send(messages.BIND_COMPLETE)
 
     async def _know_parameters(self, prepared: Prepared) -> None:

@@ -7,22 +7,27 @@ import contextlib
 import hmac
 import ssl
 import sys
+from collections import Counter
 
 from dpsql.errors import Error, ProgrammingError
 from dpsql.mechanisms.entropy import secret
 from dpsql.server.accounts import Account
 from dpsql.server.scram import MECHANISM, Exchange, ScramError, Verifier
 from dpsql.server.service import QueryService
+from dpsql.server.sessions import Session
 from dpsql.server.settings import Settings
 from dpsql.server.wire import messages, states
 from dpsql.server.wire.conversation import Conversation
-from dpsql.server.wire.framing import MOST_BEFORE_LOGIN, read_message, read_startup
+from dpsql.server.wire.framing import MOST_BEFORE_LOGIN, Input, read_message, read_startup
 from dpsql.server.wire.messages import Reader, WireError
 from dpsql.server.wire.statements import Statements
 from dpsql.server.wire.transactions import REPORTED, SHOWN
 
 LOGIN_SECONDS = 30.0
 MOST_STRANGERS = 200  # connections that have not logged in yet
+STRANGER = "a stranger"
+ENDED = "too many connections have not logged in"
+LAST_WORDS_SECONDS = 5.0  # until a connection that is closed has read them
 
 
 class Door:
@@ -32,11 +37,21 @@ class Door:
         self._service = service
         self._tls = _context(settings)
         self._inside: dict[int, tuple[int, Statements]] = {}
-        self._strangers = 0
+        self._strangers: dict[asyncio.Task[None], str] = {}
+        service.unread.kept = self._kept
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
-        return await asyncio.start_server(self._came, host, port)
+        loop = asyncio.get_running_loop()
+
+        def protocol() -> asyncio.Protocol:
+            return asyncio.StreamReaderProtocol(Input(loop=loop), self._came, loop=loop)
+
+        return await loop.create_server(protocol, host, port)
+
+    def _kept(self, account: str) -> int:
+        """The bytes of rows that clients of an account have not read."""
+        return sum(client.unread for _, client in self._inside.values() if client.account == account)
 
     async def end(self) -> None:
         """Whoever is inside is shown out."""
@@ -55,8 +70,9 @@ class Door:
             writer.write(messages.failure("FATAL", {"C": "08P01", "M": f"not of the protocol: {error}"}))
         except (EOFError, OSError, TimeoutError, ssl.SSLError):
             pass  # gone
-        except asyncio.CancelledError:
-            writer.write(messages.failure("FATAL", {"C": "57P01", "M": "the server is stopping"}))
+        except asyncio.CancelledError as cancelled:
+            told = ENDED if cancelled.args == (STRANGER,) else "the server is stopping"
+            writer.write(messages.failure("FATAL", {"C": "57P01", "M": told}))
         except Exception as error:  # a bug of ours: told by its kind alone
             print(f"dpsql: a bug: {type(error).__name__} in the PostgreSQL door", file=sys.stderr)
             writer.write(messages.failure("FATAL", {"C": "XX000", "M": "a bug in dpsql"}))
@@ -64,18 +80,26 @@ class Door:
             self._tasks.discard(task)
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 writer.close()
+            asyncio.get_running_loop().call_later(LAST_WORDS_SECONDS, writer.transport.abort)
 
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._strangers >= MOST_STRANGERS:
-            raise WireError("too many connections that have not logged in")
-        self._strangers += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._one_stranger_too_many()
+        self._strangers[task] = _address(writer)
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
                 account = await self._let_in(reader, writer)
         finally:
-            self._strangers -= 1
+            del self._strangers[task]
         if account is not None:
             await self._inside_with(account, reader, writer)
+
+    def _one_stranger_too_many(self) -> None:
+        """The oldest one of the address that has most has to go: nobody locks out another address."""
+        if len(self._strangers) >= MOST_STRANGERS:
+            ((address, _),) = Counter(self._strangers.values()).most_common(1)
+            next(task for task, theirs in self._strangers.items() if theirs == address).cancel(STRANGER)
 
     async def _inside_with(self, account: Account, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -91,10 +115,29 @@ class Door:
             writer.write(messages.parameter_status("session_authorization", account.name))
             writer.write(messages.key_data(process, key) + messages.ready(client.transaction.status))
             await writer.drain()
-            await Conversation(reader, writer, client).talk()
+            if isinstance(reader, Input):
+                reader.when_gone = client.withdraw
+            await self._talk_until_ended(Conversation(reader, writer, client), session, writer)
         finally:
             del self._inside[process]
             await self._service.sessions.close(session)
+
+    @staticmethod
+    async def _talk_until_ended(conversation: Conversation, session: Session, writer: asyncio.StreamWriter) -> None:
+        """A session that was idle for too long, or whose account was revoked, takes its connection with it."""
+        talking, ended = asyncio.create_task(conversation.talk()), asyncio.create_task(session.ended.wait())
+        try:
+            await asyncio.wait([talking, ended], return_when=asyncio.FIRST_COMPLETED)
+            if talking.done():
+                await talking
+            else:
+                writer.write(messages.failure("FATAL", {"C": "57P05", "M": "the session has ended"}))
+        finally:
+            for task in (talking, ended):
+                task.cancel()
+            await asyncio.wait([talking, ended])
+            if not talking.cancelled():
+                talking.exception()  # it was raised above, or came too late to matter
 
     def _new_key(self, client: Statements) -> tuple[int, int]:
         process = next(n for n in iter(lambda: int.from_bytes(secret(4), "big") >> 1, None) if n not in self._inside)
@@ -149,7 +192,7 @@ class Door:
             return None
 
     async def _scram(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Account:
-        address = str((writer.get_extra_info("peername") or ("",))[0])
+        address = _address(writer)
         lockout = self._service.lockout
         lockout.check(address, name)
         account = self._service.accounts.named(name)
@@ -181,13 +224,17 @@ class Door:
         return body
 
     def _cancel(self, body: bytes) -> None:
-        """Who knows the key may stop the statement that runs."""
+        """Who knows the key may stop the statement, whether it waits or runs."""
         if len(body) != 8:
             raise WireError("a request to cancel of a wrong length")
         process, key = int.from_bytes(body[:4], "big"), body[4:]
         inside = self._inside.get(process)
         if inside is not None and hmac.compare_digest(inside[0].to_bytes(4, "big"), key):
-            inside[1].session.stop()
+            self._service.stop(inside[1].account, session=inside[1].session)
+
+
+def _address(writer: asyncio.StreamWriter) -> str:
+    return str((writer.get_extra_info("peername") or ("",))[0])
 
 
 def _refused() -> Error:

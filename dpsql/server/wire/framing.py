@@ -4,11 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Callable
 
 from dpsql.server.wire.messages import WireError
 
-MOST_BEFORE_LOGIN, MOST = 10_000, 16 << 20
+MOST_BEFORE_LOGIN, MOST = 10_000, 8 << 20
+STALLED_SECONDS = 60.0  # without one byte that is read
+READ_SECONDS = 600.0  # until an answer is read to its end
 TAGS = frozenset(b"QPBDECHSXpdcfF")
+
+
+class Input(asyncio.StreamReader):
+    """It says at once when the client is gone, also while nobody reads."""
+
+    when_gone: Callable[[], None] = staticmethod(lambda: None)
+
+    def feed_eof(self) -> None:
+        super().feed_eof()
+        self.when_gone()
+
+    def set_exception(self, exc: Exception) -> None:
+        super().set_exception(exc)
+        self.when_gone()
+
+
+async def drained(writer: asyncio.StreamWriter) -> None:
+    """Until what was written is on its way; EOFError for a client that does not read it."""
+    until, unsent = asyncio.get_running_loop().time() + READ_SECONDS, -1
+    while True:
+        try:
+            async with asyncio.timeout(STALLED_SECONDS):
+                return await writer.drain()
+        except TimeoutError:
+            before, unsent = unsent, writer.transport.get_write_buffer_size()
+            if unsent == before or asyncio.get_running_loop().time() > until:
+                writer.transport.abort()
+                raise EOFError from None
 
 
 async def read_startup(reader: asyncio.StreamReader) -> tuple[int, bytes]:

@@ -23,28 +23,33 @@ COUNTED = {"insert": "INSERT 0", "update": "UPDATE", "delete": "DELETE", "merge"
 
 @dataclass(slots=True)
 class Prepared:
-    """oids: of its parameters, as far as the client said. columns: None before it is described, or without a result."""
+    """oids: of its parameters, as far as the client said. columns: None before it is described, or without a result.
+    size: in bytes, as it was sent."""
 
     sql: str
     oids: tuple[int, ...]
     described: bool = False
     columns: Columns | None = None
+    size: int = 0
 
 
 @dataclass(slots=True)
 class Result:
-    """What a statement gave. tag: of its completion. copy: how its rows are sent instead of as rows."""
+    """What a statement gave. tag: of its completion. copy: how its rows are sent instead of as rows. size: of its rows, in
+    bytes."""
 
     tag: str
     columns: Columns | None = None
     rows: Sequence[Sequence[Any]] = ()
     notice: str = ""
     copy: Copy | None = None
+    size: int = 0
 
 
 @dataclass(slots=True)
 class Portal:
-    """A bound statement; result: once it ran. at: how many of its rows were sent."""
+    """A bound statement; result: once it ran. at: how many of its rows were sent. size: of its values, in bytes. declared:
+    by DECLARE; other portals end with their batch, outside of a transaction."""
 
     prepared: Prepared
     values: list[Any]
@@ -53,6 +58,13 @@ class Portal:
     result: Result | None = None
     at: int = 0
     oids: list[int] = field(default_factory=list)
+    size: int = 0
+    declared: bool = False
+
+    @property
+    def rows_size(self) -> int:
+        """Of the rows that it keeps."""
+        return 0 if self.result is None else self.result.size
 
     def fields(self, columns: Columns) -> list[messages.Field]:
         """Of its columns, in the formats that were asked for: none is text, one is for all."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsql.dbapi.exchange import of_tree, to_tree
 from dpsql.errors import Error, SqlError
+from dpsql.server.asked import Asked
 from dpsql.server.service import QueryService
 from dpsql.server.sessions import Session
 from dpsql.server.wire.copying import copy_of
@@ -20,7 +21,8 @@ READING = {
     (word,)
     for word in ("select", "with", "from", "values", "explain", "show", "describe", "set", "declare", "fetch", "copy")
 }
-MOST_KEPT = 1000  # prepared statements and portals of one client
+MOST_KEPT = 1000  # prepared statements of one client, and portals
+MOST_BYTES = 16 << 20  # of both, with their values
 
 
 class Statements:
@@ -28,12 +30,48 @@ class Statements:
 
     def __init__(self, service: QueryService, account: str, session: Session) -> None:
         self._service = service
-        self._account = account
+        self.account = account
         self.session = session
         self.transaction = Transaction()
         self.prepared: dict[str, Prepared] = {}
         self.portals: dict[str, Portal] = {}
+        self._asked_now: Asked | None = None
         self._begun = False  # whether the worker has begun the transaction, too
+
+    def keep_statement(self, name: str, prepared: Prepared) -> None:
+        """With a bound on how many there are, and on their bytes."""
+        self._room(self.prepared, name, prepared.size)
+        self.prepared[name] = prepared
+
+    def keep_portal(self, name: str, portal: Portal) -> None:
+        """As statements; what its rows take counts for the account."""
+        self._room(self.portals, name, portal.size)
+        self.portals[name] = portal
+
+    def _room(self, kept: Mapping[str, Prepared | Portal], name: str, size: int) -> None:
+        before = kept[name].size if name in kept else 0
+        all_of_them = sum(one.size for one in self.prepared.values()) + sum(one.size for one in self.portals.values())
+        if (name not in kept and len(kept) >= MOST_KEPT) or all_of_them - before + size > MOST_BYTES:
+            raise SqlError(
+                "too many prepared statements or cursors, or too large ones",
+                code=702,
+                fix="Close some of them: DEALLOCATE ALL; CLOSE ALL.",
+            )
+
+    @property
+    def unread(self) -> int:
+        """Bytes of rows that are kept for it."""
+        return sum(one.rows_size for one in self.portals.values())
+
+    def end_of_batch(self) -> None:
+        """As in PostgreSQL: outside of a transaction portals end here. Cursors that were declared stay."""
+        if self.transaction.status == IDLE:
+            self.portals = {name: one for name, one in self.portals.items() if one.declared}
+
+    def withdraw(self) -> None:
+        """The client is gone: what waits does not run."""
+        if self._asked_now is not None:
+            self._asked_now.withdraw()
 
     async def run(self, sql: str, values: Sequence[Any]) -> Result:
         """The result; an error is raised, and fails the transaction."""
@@ -54,7 +92,8 @@ class Statements:
             case [Token() as first, *_] as parts if first.word == "copy":
                 copy = copy_of(sql, parts)
                 result = await self._asked(copy.query, values)
-                return Result(f"COPY {len(result.rows)}", result.columns, result.rows, result.notice, copy)
+                tag = f"COPY {len(result.rows)}"
+                return Result(tag, result.columns, result.rows, result.notice, copy, result.size)
             case _:
                 return await self._asked(sql, values)
 
@@ -85,11 +124,16 @@ class Statements:
         rows = None if told["rows"] is None else await asyncio.to_thread(_cells, told["rows"])
         privacy = told.get("privacy")
         notice = "" if privacy is None else str(privacy["text"])
-        return Result(tag_of(told["kind"], sql, told["changed"], rows), told["columns"], rows or (), notice)
+        tag, size = tag_of(told["kind"], sql, told["changed"], rows), told.get("size", 0)
+        return Result(tag, told["columns"], rows or (), notice, size=size)
 
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes | None]:
-        account = self._service.still(self._account)
-        return await self._service.ask(account, "postgres", request, self.session)
+        account = self._service.still(self.account)
+        self._asked_now = Asked()
+        try:
+            return await self._service.ask(account, "postgres", request, self.session, self._asked_now)
+        finally:
+            self._asked_now = None
 
     async def _follow(self, reply: Reply) -> None:
         """Tables of the user's own know transactions: the worker hears of one when it changes something."""
@@ -118,7 +162,8 @@ class Statements:
             raise SqlError("a cursor is declared FOR a query", code=100, fix="DECLARE c CURSOR FOR SELECT …")
         query = sql[begin.start + 3 :]
         result = await self._asked(query, values)
-        keep(self.portals, name, Portal(Prepared(query, ()), list(values), columns=result.columns, result=result))
+        portal = Portal(Prepared(query, ()), [], columns=result.columns, result=result, size=len(query), declared=True)
+        self.keep_portal(name, portal)
         return Result("DECLARE CURSOR", notice=result.notice)
 
     def _cursor(self, words: list[str]) -> Portal:
@@ -144,13 +189,6 @@ class Statements:
 
 def _cells(rows: list[list[Any]]) -> list[list[Any]]:
     return [[of_tree(cell) for cell in row] for row in rows]
-
-
-def keep(kept: dict[str, Any], name: str, value: object) -> None:
-    """With a bound on how many there are."""
-    if name not in kept and len(kept) >= MOST_KEPT:
-        raise SqlError("too many prepared statements or cursors", code=702, fix="DEALLOCATE ALL.")
-    kept[name] = value
 
 
 def _ends(sql: str) -> bool:
