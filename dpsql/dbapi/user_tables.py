@@ -14,7 +14,6 @@ from dpsql.errors import InterfaceError, SqlError
 from dpsql.plan.dialects.literals import identifier
 from dpsql.query import Answer, run_query
 from dpsql.session import Session
-from dpsql.sources.user_tables import type_of
 from dpsql.sql.bind.scope import unknown_table
 from dpsql.sql.statement import Statement
 
@@ -26,7 +25,7 @@ def create_table_as(session: Session, statement: Statement) -> Answer:
     answer = run_query(session, statement)
     assert answer.rows is not None
     with closing(answer.rows) as rows:
-        columns = tuple((column.name, type_of(column.type)) for column in rows.columns)
+        columns = tuple((column.name, column.type) for column in rows.columns)
         _distinct([n for n, _ in columns], statement)
         _keep(session, name, columns, rows)
         count = len(rows)
@@ -45,7 +44,7 @@ def load_frame(session: Session, name: str, frame: object) -> None:
     session.scratch.load_frame(staging, frame)
     try:
         columns = tuple(
-            (column.name, _NEAREST.get(column.type, type_of(column.type)))
+            (column.name, _NEAREST[column.type].sql if column.type in _NEAREST else column.type)
             for column in session.scratch.columns(staging)
         )
         with closing(session.scratch.query(f"SELECT * FROM {identifier(staging)}")) as rows:
@@ -54,13 +53,10 @@ def load_frame(session: Session, name: str, frame: object) -> None:
         session.scratch.drop(staging)
 
 
-def _keep(session: Session, name: str, columns: tuple[tuple[str, Type], ...], rows: ScratchResult) -> None:
-    """Rows as a table of the user's, with these types: a stream has decimals for integers of 128 bits."""
+def _keep(session: Session, name: str, columns: tuple[tuple[str, str], ...], rows: ScratchResult) -> None:
+    """Rows as a table of the user's, with these types: in a stream some are decimals or texts."""
     rows.refuse_39_digits()
-    items = ", ".join(
-        f"CAST({identifier(n)} AS {t.sql}) AS {identifier(n)}" if t.kind is not Kind.ANY else identifier(n)
-        for n, t in columns
-    )
+    items = ", ".join(f"CAST({identifier(n)} AS {type_}) AS {identifier(n)}" for n, type_ in columns)
     session.user.fill(f"CREATE OR REPLACE TABLE {user_relation(name)} AS SELECT {items} FROM {LOADING}", rows)
 
 

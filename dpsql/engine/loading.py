@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -75,6 +76,42 @@ def load_typed(
     given = ", ".join(quote_identifier(f"c{i}") for i in range(len(columns)))
     with registered(connection, Forward(stream)) as view:
         connection.execute(f"CREATE {table} {names} AS SELECT {items} FROM {view} AS t({given})").fetchall()
+
+
+def columns_of(relation: duckdb.DuckDBPyRelation) -> tuple[Column, ...]:
+    return tuple(
+        Column(name=name, type=str(type_)) for name, type_ in zip(relation.columns, relation.types, strict=True)
+    )
+
+
+def carried(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The same rows, where Arrow would change values: bits, times with a zone and unsigned integers of 128 bits are text.
+    `load_typed` makes of them what they were."""
+    types = [_carried(type_) for type_ in relation.types]
+    if types == [str(type_) for type_ in relation.types]:
+        return relation
+    names = map(quote_identifier, relation.columns)
+    items = (f"CAST(#{i} AS {type_}) AS {name}" for i, (type_, name) in enumerate(zip(types, names, strict=True), 1))
+    return relation.project(", ".join(items))
+
+
+def _carried(type_: Any) -> str:
+    match type_.id:
+        case "bit" | "uhugeint" | "time with time zone":
+            return "VARCHAR"
+        case "list":
+            return f"{_carried(type_.children[0][1])}[]"
+        case "array":
+            (_, child), (_, size) = type_.children
+            return f"{_carried(child)}[{size}]"
+        case "map":
+            return f"MAP({', '.join(_carried(child) for _, child in type_.children)})"
+        case "tuple":
+            return f"TUPLE({', '.join(_carried(child) for _, child in type_.children)})"
+        case "struct" | "union":
+            parts = (f"{quote_identifier(name)} {_carried(child)}" for name, child in type_.children if name)
+            return f"{type_.id.upper()}({', '.join(parts)})"
+    return str(type_)
 
 
 def plain(values: Array) -> Array:

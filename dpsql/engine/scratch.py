@@ -15,9 +15,7 @@ import itertools
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import duckdb
@@ -26,8 +24,8 @@ from dpsql.engine.backend import Failure
 from dpsql.engine.failures import classify, first_line
 from dpsql.engine.hardening import Hardened, Limits
 from dpsql.engine.interruptible import Watch, interruptible
-from dpsql.engine.loading import load_columns, load_stream, load_typed
-from dpsql.engine.quoting import quote_identifier, quote_text
+from dpsql.engine.loading import carried, columns_of, load_columns, load_stream, load_typed
+from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.scratch_result import ScratchResult
 from dpsql.engine.sealed import Closing
 from dpsql.engine.snapshot import snapshot
@@ -55,14 +53,11 @@ _WRITTEN = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogExcept
 class Scratch(Host, Closing):
     """An in-memory DuckDB for post-processing. Tables live in its schema main, by the names they are loaded under."""
 
-    def __init__(self, limits: Limits | None = None, exchange: Path | None = None) -> None:
-        """exchange: a folder through which tables go to the process apart and results come back."""
+    def __init__(self, limits: Limits | None = None) -> None:
         self._database = Hardened(limits or Limits())
         self._connection = self._database.connection
         self._connection.execute(f"CREATE SCHEMA {_RESULTS}").fetchall()
         self._connection.execute(f"ATTACH ':memory:' AS {DATABASE}").fetchall()
-        if exchange is not None:
-            self._database.allow_folder(exchange)
         self._database.lock()
         self._statement = threading.Lock()
         self._counter = itertools.count(1)
@@ -147,35 +142,10 @@ class Scratch(Host, Closing):
         columns = self.run(lambda: _create(self._connection, table, sql, narrow=shown), limited=shown)
         return ScratchResult(self._database.cursor, table, columns, self._dead.append, shown=shown)
 
-    def hand_over(self, file: Path, tables: Mapping[str, str]) -> None:
-        """A new database in the folder of exchange, with the rows of these queries of our own as tables."""
-
-        def write() -> None:
-            with self._attached(file) as there:
-                for name, sql in tables.items():
-                    self._connection.execute(f"CREATE TABLE {there}.{quote_identifier(name)} AS {sql}").fetchall()
-
-        self.run(write)
-
-    def take_in(self, file: Path, table: str, columns: tuple[Column, ...]) -> ScratchResult:
-        """The rows of a table that came back, with their columns' names."""
-        kept = f"{_RESULTS}.r{next(self._counter)}"
-
-        def read() -> tuple[Column, ...]:
-            with self._attached(file, " (READ_ONLY)") as there:
-                self._connection.execute(f"CREATE TABLE {kept} AS FROM {there}.{quote_identifier(table)}").fetchall()
-            return _narrowed(self._connection, kept, columns)
-
-        return ScratchResult(self._database.cursor, kept, self.run(read), self._dead.append)
-
-    @contextmanager
-    def _attached(self, file: Path, how: str = "") -> Iterator[str]:
-        name = f"x{next(self._counter)}"
-        self._connection.execute(f"ATTACH {quote_text(str(file))} AS {name}{how}").fetchall()
-        try:
-            yield name
-        finally:
-            self._connection.execute(f"DETACH {name}").fetchall()
+    def carried(self, sql: str) -> tuple[ArrowStream, tuple[Column, ...]]:
+        """The rows of a query of our own for another database, inside a statement that runs."""
+        relation = self._connection.sql(sql)
+        return carried(relation), columns_of(relation)
 
     def run(
         self, work: Callable[[], T], kind: type[Error] = PostProcessingError, code: int = 502, *, limited: bool = False

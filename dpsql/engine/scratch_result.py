@@ -14,6 +14,7 @@ import duckdb
 
 from dpsql.engine import result_files
 from dpsql.engine.failures import first_line
+from dpsql.engine.loading import carried
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.sources import Column
 from dpsql.errors import InterfaceError, PostProcessingError
@@ -118,10 +119,11 @@ class ScratchResult:
         return self._new_cursor()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows as an Arrow stream; needs no pyarrow. Integers beyond 64 bits are its decimals of 38 digits."""
+        """All rows as an Arrow stream; needs no pyarrow. Integers beyond 64 bits are its decimals of 38 digits; bits and
+        times with a zone, which it cannot hold, are text."""
         if self._shown:
             self.refuse_39_digits()
-        return self._cursor().sql(self._sql + self._order).__arrow_c_stream__(requested_schema)
+        return carried(self._cursor().sql(self._sql + self._order)).__arrow_c_stream__(requested_schema)
 
     def df(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
-from dpsql.engine.loading import Forward, load_typed, registered
+from dpsql.engine.loading import Forward, carried, columns_of, load_typed, registered
 from dpsql.engine.quoting import quote_identifier
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import ArrowStream, Column
@@ -106,7 +106,7 @@ class UserConnection(Sealed):
             given = list(parameters) if isinstance(parameters, Sequence) else parameters
             if returning:
                 relation = self._cursor.sql(sql, params=given or None)
-                return Changed(self._host.keep(relation, _columns(relation)), len(relation))
+                return Changed(self._host.keep(carried(relation), columns_of(relation)), len(relation))
             rows = self._cursor.execute(sql, given or None).fetchall()
             return Changed(None, rows[0][0] if kind in _COUNTED and rows and isinstance(rows[0][0], int) else -1)
 
@@ -120,7 +120,7 @@ class UserConnection(Sealed):
                 raise InternalError("what was taken for a query is something else")
             given = list(parameters) if isinstance(parameters, Sequence) else parameters
             relation = self._cursor.sql(sql, params=given or None)
-            return self._host.keep(relation, _columns(relation))
+            return self._host.keep(carried(relation), columns_of(relation))
 
         return self._host.run(work, SqlError, USER_CODE, limited=True)
 
@@ -164,7 +164,7 @@ class UserConnection(Sealed):
 
         def work() -> None:
             relation = self._cursor.sql(f"SELECT * FROM {quote_identifier(name)}")
-            load_typed(connection, table, relation, _columns(relation))
+            load_typed(connection, table, carried(relation), columns_of(relation))
 
         self._host.run(work, SqlError, USER_CODE, limited=True)
 
@@ -177,9 +177,3 @@ class UserConnection(Sealed):
     def close(self) -> None:
         """What was not committed is taken back."""
         self._cursor.close()
-
-
-def _columns(relation: duckdb.DuckDBPyRelation) -> tuple[Column, ...]:
-    return tuple(
-        Column(name=name, type=str(type_)) for name, type_ in zip(relation.columns, relation.types, strict=True)
-    )

@@ -36,6 +36,8 @@ from dpsql.sql.statement import Part, Passed, Statement
 TABLE_FUNCTIONS = frozenset(
     "range generate_series unnest repeat repeat_row json_each json_tree generate_subscripts regexp_split_to_table".split()
 )
+# Called by these names, comparisons skip the casts that the signs have, and some of them end the whole process.
+COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">=", "is distinct from", "is not distinct from"})
 # Of the other functions those that tell of the process, wait in it, write in it, or plan what a text says.
 DENIED = frozenset(
     """
@@ -44,7 +46,7 @@ DENIED = frozenset(
     json_execute_serialized_sql json_serialize_plan add_parquet_key get_block_size which_secret inet_client_addr
     inet_client_port inet_server_addr inet_server_port pg_conf_load_time pg_postmaster_start_time pg_my_temp_schema
     """.split()
-)
+).union(COMPARISONS)
 OF_SEQUENCES = frozenset({"nextval", "currval", "setval"})  # where the analyst's sequences are, they may
 DEEPEST = 16  # views of views
 

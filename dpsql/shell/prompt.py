@@ -10,7 +10,7 @@ from typing import Any
 from dpsql.errors import Error, InterfaceError
 from dpsql.shell.batch import run_item
 from dpsql.shell.prompt_commands import Edit, Quit
-from dpsql.shell.script import complete, items_of
+from dpsql.shell.script import Item, aside, complete, items_of
 from dpsql.shell.shell import Shell
 from dpsql.shell.stderr import bug, coloured, fail, hint, say
 from dpsql.sources.file_access import permitted
@@ -29,6 +29,11 @@ def loop(shell: Shell, read_line: ReadLine) -> None:
         try:
             text = read_line(prompt_of(shell), begun)
             begun = ""
+            between = aside(text)
+            if between is not None:
+                begun = between[1]
+                run_item(shell, Item(text=between[0], line=1, command=True))
+                continue
             for item in items_of(text):
                 run_item(shell, item)
         except Edit as edit:
@@ -113,7 +118,7 @@ def _bindings() -> Any:
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
             buffer.complete_state = None
-        elif complete(buffer.text) or not buffer.text.strip():
+        elif complete(buffer.text) or not buffer.text.strip() or aside(buffer.text) is not None:
             buffer.validate_and_handle()
         elif buffer.document.current_line.strip().rstrip(";").lower() in LEAVE:
             event.app.exit(exception=EOFError)  # a user who wants to leave need not finish a statement first

@@ -63,6 +63,17 @@ def complete(text: str) -> bool:
     return not split(text)[1].strip()
 
 
+def aside(text: str) -> tuple[str, str] | None:
+    """The last line, where it is a command of psql's in the middle of a statement, and the statement before it."""
+    before, newline, last = text.rpartition("\n")
+    said = last.strip()
+    if not newline or not said.startswith("\\") or _THEN.match(said) or _PROMPT_COMMAND.match(said) is None:
+        return None
+    if complete(before) or not complete(before + "\n;"):  # not in a text, not in a comment
+        return None
+    return said, before + "\n"
+
+
 def _skip(text: str, start: int) -> int:
     match = _BLANK.match(text, start)
     return start if match is None else match.end()

@@ -84,13 +84,14 @@ class Engines(Sealed):
         with self._opening:
             if self._scratch is None:
                 limits = self._shared(self._limits("scratch"))
-                self._scratch = Scratch(limits, self.temporary.inner("exchange"))
+                self._scratch = Scratch(limits)
             return self._scratch
 
     def apart(self) -> Apart:
         with self._opening:
             if self._apart is None:
-                self._apart = Apart(self.scratch(), self.temporary.inner("exchange"), self.limits)
+                folder, courier = self.temporary.inner("exchange"), self._limits("courier")
+                self._apart = Apart(self.scratch(), folder, self.limits, courier)
             return self._apart
 
     @property

@@ -27,6 +27,19 @@ def number_parameters(
     """Tokens with every parameter as `$` `k`, and the value of each k; SqlError 109 for missing, mixed, and unused ones.
 
     partial: the tokens are a part of the statement, and others may use the rest."""
+    kept, values = _numbered(tokens, given, partial=partial)
+    return kept, frozen({number: _plain(value, where) for number, (value, where) in values.items()})
+
+
+def public_parameters(tokens: list[Token], given: Given) -> Mapping[int, object]:
+    """The value of each parameter of a text that is DuckDB's, also of the kinds that only public data has."""
+    _, values = _numbered(tokens, given, partial=False)
+    return {number: _public(value, where) for number, (value, where) in values.items()}
+
+
+def _numbered(
+    tokens: list[Token], given: Given, *, partial: bool
+) -> tuple[list[Token], Mapping[int, tuple[object, Span]]]:
     binding = _Binding(given)
     kept: list[Token] = []
     following: Token | None
@@ -48,7 +61,7 @@ def number_parameters(
             kept.append(token)
     if not partial:
         binding.check_all_used()
-    return kept, frozen(binding.values)
+    return kept, binding.values
 
 
 def _split_casts(tokens: list[Token]) -> list[Token]:
@@ -82,7 +95,7 @@ class _Binding:
     given: Given
     style: str = ""
     used: list[int | str] = field(default_factory=list)
-    values: dict[int, ParameterValue] = field(default_factory=dict)
+    values: dict[int, tuple[object, Span]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.given is None:
@@ -103,7 +116,7 @@ class _Binding:
         self.style = style
         self.used.append(key)
         number = len(self.used)
-        self.values[number] = _plain(self._value(key, where), where)
+        self.values[number] = self._value(key, where), where
         dollar = _token(TokenType.PARAMETER, "$", token, where)
         return [dollar, _token(TokenType.NUMBER, str(number), token, where)]
 
@@ -171,7 +184,7 @@ def plain_values(given: Given) -> list[object] | dict[str, object]:
     return [_public(value) for value in given]
 
 
-def _public(value: object) -> object:
+def _public(value: object, where: Span | None = None) -> object:
     match value:
         case bytes() | bytearray() | memoryview():
             return bytes(value)
@@ -182,10 +195,10 @@ def _public(value: object) -> object:
         case UUID():
             return UUID(int=value.int)
         case list() | tuple():
-            return [_public(one) for one in value]
+            return [_public(one, where) for one in value]
         case dict():
-            return {str(name): _public(one) for name, one in value.items()}
-    plain = _plain(value, None)
+            return {str(name): _public(one, where) for name, one in value.items()}
+    plain = _plain(value, where)
     return float(plain) if isinstance(plain, Fraction) else plain
 
 

@@ -11,12 +11,12 @@ from dpsql.errors import Error, Span
 from dpsql.sql.kinds import StatementHead, statement_head
 from dpsql.sql.lexical import tokenize
 from dpsql.sql.mixing import options_at
-from dpsql.sql.parameters import Given, number_parameters
+from dpsql.sql.parameters import Given, public_parameters
 from dpsql.sql.parse import parse
 from dpsql.sql.pieces import Piece, pieces, query_at
-from dpsql.sql.statement import Option, ParameterValue, Passed, Statement
+from dpsql.sql.statement import Option, Passed, Statement
 
-Parameters = tuple[tuple[str | None, ParameterValue], ...]
+Parameters = tuple[tuple[str | None, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ def passed_query(text: str) -> PassedQuery | None:
     return PassedQuery(text, " " * start + text[start:end], head, read[begin:])
 
 
-Values = Mapping[int, ParameterValue]
+Values = Mapping[int, object]
 
 
 def values_of(read: list[Piece], given: Given) -> Values:
     """The value of each parameter, by its place; SqlError 109 as for any statement."""
     asked = [piece for piece in read if piece.kind == "parameter"]
-    _, values = number_parameters([token for piece in asked for token in _tokens(piece)], given)
+    values = public_parameters([token for piece in asked for token in _tokens(piece)], given)
     return {piece.start: values[number] for number, piece in enumerate(asked, 1)}
 
 

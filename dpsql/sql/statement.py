@@ -108,7 +108,7 @@ class Passed:
     tables: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
-    parameters: tuple[tuple[str | None, ParameterValue], ...] = ()
+    parameters: tuple[tuple[str | None, object], ...] = ()
     describes: bool = False
     at: Span | None = field(default=None, compare=False)
 

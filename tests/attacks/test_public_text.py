@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -103,7 +104,7 @@ def test_ctrl_c_stops_it(connection: dpsql.Connection) -> None:
 @pytest.fixture
 def apart(tmp_path: Path) -> Iterator[Apart]:
     """The way to the process, without the list."""
-    with Scratch(Limits(), tmp_path) as scratch, Apart(scratch, tmp_path, Limits(memory="200MB")) as opened:
+    with Scratch(Limits()) as scratch, Apart(scratch, tmp_path, Limits(memory="200MB")) as opened:
         yield opened
 
 
@@ -123,6 +124,34 @@ AROUND = (
 def test_where_it_runs_there_is_nothing_to_be_reached(apart: Apart, sql: str) -> None:
     with pytest.raises(dpsql.Error, match="disabled by configuration|does not exist"):
         apart.rows(Question(text=sql), 20)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there what is open has a name")
+def test_where_it_runs_its_own_files_have_no_names(apart: Apart, tmp_path: Path) -> None:
+    """Not even those that hold what it reads, and what it makes."""
+    tables = {"t": "SELECT 42 AS x"}
+    question = Question(text="SELECT t.x + l.x AS y FROM t, l", tables=tables, lasting={"l": "SELECT 1 AS x"})
+    assert apart.rows(question, 20).fetchall() == [(43,)]
+    for name in ("**", "*", "given.duckdb", "made.duckdb", "new.duckdb", "new.duckdb.wal", "{}.duckdb", "../2.duckdb"):
+        file = tmp_path / str(apart._number + 1) / name.format(apart._number + 2)
+        asked = replace(question, text=f"SELECT t.x, r.* FROM t, l, read_blob('{file}') AS r")
+        with contextlib.suppress(dpsql.Error):
+            assert apart.rows(asked, 20).fetchall() == []
+
+
+def test_scratch_reaches_no_file(connection: dpsql.Connection, tmp_path: Path) -> None:
+    """Where the analyst's tables are, without the list: not the folder of exchange, and not the session's other folders."""
+    temporary = connection._session.engines.temporary.path
+    connection.execute("SELECT * FROM towns")
+    assert list(temporary.glob("exchange/*.duckdb"))
+    user = connection._session.scratch.user_connection()
+    try:
+        for path in (tmp_path, temporary, temporary / "exchange", temporary / "courier", temporary / "vault", "/etc"):
+            for text in (f"FROM read_blob('{path}/*')", f"FROM glob('{path}/**')", f"FROM read_text('{path}/x')"):
+                with pytest.raises(dpsql.Error, match="disabled by configuration"):
+                    user.query(text)
+    finally:
+        user.close()
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,11 @@ def _ended(running: Running, seconds: float) -> PostProcessingError:
         return took_too_long(seconds)
     if running.stopped:
         return PostProcessingError("the query was interrupted", code=503)
-    return PostProcessingError("the statement needed more memory or disk than is allowed", code=504)
+    return PostProcessingError(
+        "the process that ran the statement ended",
+        code=504,
+        why="The statement needed more memory or disk than is allowed, or DuckDB failed at it.",
+    )
 
 
 WORKERS = Workers()

@@ -1,7 +1,8 @@
 """Statements that run apart: their tables go there in a file, and their rows come back in one.
 
 The database there is locked before it sees the text: it has the tables that were handed over, no other file, no network,
-no settings, no extension; and time, memory, threads and disk of its own.
+no settings, no extension; and time, memory, threads and disk of its own. Its own files have lost their names by then, since
+DuckDB lets a text read what is attached.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+from dpsql.engine.apart.courier import Courier
 from dpsql.engine.apart.process import WORKERS, Running
 from dpsql.engine.failures import said
 from dpsql.engine.hardening import PINS, Limits, memory_here, size_of
@@ -33,6 +36,8 @@ MOST_MEMORY, MOST_DISK, MOST_THREADS = 4 * 10**9, 8 * 10**9, 4
 ROOM = 2 * 2**30  # of addresses, beside DuckDB's memory: Python, libraries, the stacks of threads
 SECONDS = 60.0
 _IN, _OUT, _ROWS = "given", "made", "rows"
+_SPILLED = "spilled"  # in a folder of its own, which DuckDB lets a text read
+_KEEPS_NAMES = os.name == "nt"  # what is open has a name there until it is closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +53,11 @@ class Question:
 
 
 class Apart(Sealed, Closing):
-    """A session's way to the processes apart. folder: of exchange, which scratch may read and write."""
+    """A session's way to the processes apart. folder: of exchange. limits: of each statement; those of the courier's."""
 
-    def __init__(self, scratch: Scratch, folder: Path, limits: Limits) -> None:
-        self._scratch, self._folder, self._limits = scratch, folder, limits
+    def __init__(self, scratch: Scratch, folder: Path, limits: Limits, courier: Limits | None = None) -> None:
+        self._folder, self._limits = folder, limits
+        self._courier = Courier(scratch, folder, courier or Limits())
         self._now: dict[int, Running] = {}
         self._kept: dict[str, Path] = {}  # files of lasting tables, by their queries
         self._guard, self._keeping = threading.Lock(), threading.Lock()
@@ -67,18 +73,22 @@ class Apart(Sealed, Closing):
         """Its rows, as a result in scratch."""
         with self._files() as (given, made):
             columns = _columns(self._ask(question, "rows", given, made, seconds))
-            return self._scratch.take_in(made, "r", columns)
+            return self._courier.read(made, "r", columns)
 
     def _ask(self, question: Question, kind: str, given: Path, made: Path | None, seconds: float) -> dict[str, Any]:
         if question.tables:
-            self._scratch.hand_over(given, question.tables)
-        files = {name: self._lasting(sql) for name, sql in question.lasting.items()}
-        before = [*self._settings(given.parent), *_attached(question, files, given, made), *_LOCKS]
+            self._courier.write(given, question.tables)
+        files = {name: self._linked(given.parent, self._lasting(sql)) for name, sql in question.lasting.items()}
+        new = made if made is None or _KEEPS_NAMES else made.with_name("new.duckdb")
+        before = [*self._settings(given.parent), *_attached(question, files, given, new), *_LOCKS]
+        opened = [*([given] if question.tables else ()), *files.values()]
         asked = {
             "kind": kind,
             "text": question.text,
             "parameters": _sent(question.parameters),
             "before": before,
+            "removed": [] if _KEEPS_NAMES else list(map(str, opened)),
+            "renamed": {} if new == made else {str(new): str(made)},
             "into": f"{_OUT}.r",
             "space": self._memory() + ROOM,
             "file_size": self._disk(),
@@ -92,12 +102,21 @@ class Apart(Sealed, Closing):
             raise said(answer["failed"], answer["message"], bound=kind == "describe")
         return answer
 
+    def _linked(self, folder: Path, file: Path) -> Path:
+        """Another name of a lasting file, for one statement."""
+        link = folder / f"{self._next()}.duckdb"
+        try:
+            os.link(file, link)
+        except OSError:  # a file system without links
+            shutil.copyfile(file, link)
+        return link
+
     def _lasting(self, sql: str) -> Path:
         """The file with the rows of a lasting table, which is written once."""
         with self._keeping:
             if sql not in self._kept:
                 file = self._folder / f"{self._next()}.duckdb"
-                self._scratch.hand_over(file, {_ROWS: sql})
+                self._courier.write(file, {_ROWS: sql})
                 self._kept[sql] = file
             return self._kept[sql]
 
@@ -106,7 +125,7 @@ class Apart(Sealed, Closing):
             yield f"SET GLOBAL {name} = {value}"
         yield f"SET GLOBAL memory_limit = '{self._memory() // 10**6}MB'"
         yield f"SET GLOBAL threads = {self._threads()}"
-        yield f"SET GLOBAL temp_directory = {quote_text(str(folder))}"
+        yield f"SET GLOBAL temp_directory = {quote_text(str(folder / _SPILLED))}"
         yield f"SET GLOBAL max_temp_directory_size = '{self._disk() // 10**6}MB'"
 
     def _memory(self) -> int:
@@ -125,7 +144,7 @@ class Apart(Sealed, Closing):
     def _files(self) -> Iterator[tuple[Path, Path]]:
         """In a folder that goes with the statement, what a process that was ended has spilled there, too."""
         folder = self._folder / str(self._next())
-        folder.mkdir(mode=0o700)
+        (folder / _SPILLED).mkdir(mode=0o700, parents=True)
         try:
             yield folder / "given.duckdb", folder / "made.duckdb"
         finally:
@@ -143,23 +162,25 @@ class Apart(Sealed, Closing):
 
     def interrupt(self) -> None:
         """Stop what runs now; callable from any thread."""
+        self._courier.interrupt()
         for running in list(self._now.values()):
             running.stop()
 
     def close(self) -> None:
         self._closed = True
         self.interrupt()
+        self._courier.close()
 
 
 _LOCKS = ("SET GLOBAL enable_external_access = false", "SET GLOBAL lock_configuration = true")
 
 
-def _attached(question: Question, files: Mapping[str, Path], given: Path, made: Path | None) -> Iterator[str]:
+def _attached(question: Question, files: Mapping[str, Path], given: Path, new: Path | None) -> Iterator[str]:
     """Before the lock. The statement names views, so that its tables are in no database that it could write to."""
     if question.tables:
         yield f"ATTACH {quote_text(str(given))} AS {_IN} (READ_ONLY)"
-    if made is not None:
-        yield f"ATTACH {quote_text(str(made))} AS {_OUT}"
+    if new is not None:
+        yield f"ATTACH {quote_text(str(new))} AS {_OUT}"
     for name in question.tables:
         yield f"CREATE VIEW {quote_identifier(name)} AS FROM {_IN}.main.{quote_identifier(name)}"
     for number, (name, file) in enumerate(files.items()):
@@ -190,17 +211,24 @@ def _sent(parameters: Parameters) -> object:
 
 
 def _value(value: object) -> tuple[str, object]:
+    """As the process apart reads it (worker._value)."""
     match value:
         case None | bool() | int() | float() | str():
             return "plain", value
-        case Decimal():
-            return "decimal", str(value)
         case Fraction():
             return "plain", float(value)
-        case datetime():
-            return "datetime", value.isoformat()
-        case date():
-            return "date", value.isoformat()
+        case Decimal() | UUID():
+            return type(value).__name__.lower(), str(value)
+        case bytes():
+            return "bytes", value.hex()
+        case datetime() | date() | time():
+            return type(value).__name__, value.isoformat()
+        case timedelta():
+            return "timedelta", (value.days, value.seconds, value.microseconds)
+        case list():
+            return "list", [_value(one) for one in value]
+        case dict():
+            return "dict", {name: _value(one) for name, one in value.items()}
     raise InterfaceError(f"a parameter cannot be a {type(value).__name__}", code=601)
 
 

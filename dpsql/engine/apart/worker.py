@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 
@@ -75,6 +76,10 @@ def _run(connection: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """columns: of the statement's rows, which are a table of the database that goes back."""
     for statement in asked["before"]:
         connection.execute(statement).fetchall()
+    for name in asked["removed"]:  # what is open stays open
+        os.unlink(name)
+    for name, other in asked["renamed"].items():
+        os.rename(name, other)
     text, given = asked["text"], _given(asked["parameters"])
     described = connection.execute(f"DESCRIBE {text}", given).fetchall()
     columns = [[name, type_] for name, type_, *_ in described]
@@ -91,12 +96,23 @@ def _given(parameters: Any) -> Any:
 
 
 def _value(kind: str, value: Any) -> Any:
-    from datetime import date, datetime
+    from datetime import date, datetime, time, timedelta
     from decimal import Decimal
+    from uuid import UUID
 
-    return {"plain": lambda v: v, "decimal": Decimal, "date": date.fromisoformat, "datetime": datetime.fromisoformat}[
-        kind
-    ](value)
+    read: dict[str, Callable[[Any], Any]] = {
+        "plain": lambda v: v,
+        "decimal": Decimal,
+        "uuid": UUID,
+        "bytes": bytes.fromhex,
+        "date": date.fromisoformat,
+        "datetime": datetime.fromisoformat,
+        "time": time.fromisoformat,
+        "timedelta": lambda v: timedelta(*v),
+        "list": lambda v: [_value(*one) for one in v],
+        "dict": lambda v: {name: _value(*one) for name, one in v.items()},
+    }
+    return read[kind](value)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,15 @@ class DpsqlCompiler(compiler.SQLCompiler):
             text += "\n OFFSET " + self.process(select._offset_clause, **kw)
         return text
 
+    def fetch_clause(self, select: Any, *args: Any, **kw: Any) -> str:
+        """Shares of all rows are LIMIT's in DuckDB."""
+        if select._fetch_clause is None or not select._fetch_clause_options["percent"]:
+            return str(super().fetch_clause(select, *args, **kw))  # type: ignore[no-untyped-call]  # SQLAlchemy's has none
+        text = f"\n LIMIT ({self.process(select._fetch_clause, **kw)})%"
+        if select._offset_clause is not None:
+            text += "\n OFFSET " + self.process(select._offset_clause, **kw)
+        return text
+
     def get_select_precolumns(self, select: Any, **kw: Any) -> str:
         if select._distinct_on:
             return f"DISTINCT ON ({', '.join(self.process(column, **kw) for column in select._distinct_on)}) "

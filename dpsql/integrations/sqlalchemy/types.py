@@ -34,6 +34,7 @@ _OF_NAMES: dict[str, TypeEngine[Any]] = {
     "DOUBLE": types.DOUBLE(),
     "DATE": types.DATE(),
     "TIME": types.TIME(),
+    "TIME WITH TIME ZONE": types.TIME(timezone=True),
     "TIMESTAMP": types.TIMESTAMP(),
     "TIMESTAMP WITH TIME ZONE": types.TIMESTAMP(timezone=True),
     "INTERVAL": types.Interval(native=True),
@@ -167,7 +168,7 @@ class DpsqlTypes(compiler.GenericTypeCompiler):
         return "TIMESTAMP WITH TIME ZONE" if getattr(type_, "timezone", False) else "TIMESTAMP"
 
     def visit_TIME(self, type_: Any, **kw: Any) -> str:
-        return "TIME"
+        return "TIME WITH TIME ZONE" if getattr(type_, "timezone", False) else "TIME"
 
     def visit_BINARY(self, type_: Any, **kw: Any) -> str:
         return "BLOB"

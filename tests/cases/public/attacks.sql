@@ -203,3 +203,77 @@ SELECT [COUNT(*)], current_setting('temp_directory') FROM visits
 SELECT [COUNT(*)] FROM visits ORDER BY (SELECT max(content) FROM read_text('/etc/passwd'))
 SELECT [COUNT(*)] FROM visits HAVING (SELECT content FROM read_text('/etc/passwd')) IS NULL
 SELECT upper(ward) AS ward, [COUNT(*)] FROM visits GROUP BY note ORDER BY ward
+SELECT "="({'a': 1}, 'a')
+SELECT "<"(1, 'a') FROM towns
+SELECT "is Distinct From"([1], 1)
+SELECT list_transform([1], lambda x: ">="(x, 'a'))
+FROM duckdb_external_file_cache()
+FROM duckdb_log_contexts()
+FROM duckdb_logs_parsed('QueryLog')
+FROM duckdb_approx_database_count()
+FROM duckdb_optimizers()
+FROM duckdb_types()
+FROM duckdb_sequences()
+FROM duckdb_constraints()
+FROM duckdb_indexes()
+FROM duckdb_dependencies()
+FROM duckdb_external_resources()
+FROM duckdb_table_sample('towns')
+FROM pragma_database_size()
+FROM pragma_show('towns')
+FROM pragma_user_agent()
+FROM pragma_platform()
+FROM pragma_metadata_info('towns')
+FROM pragma_collations()
+FROM parquet_full_metadata('*.parquet')
+FROM parquet_bloom_probe('x.parquet', 'a', 1)
+FROM parquet_file_metadata('x.parquet')
+FROM read_single_parquet_file('x.parquet')
+FROM read_single_json_file('x.json')
+FROM read_json_objects('/etc/passwd')
+FROM read_ndjson('/etc/passwd')
+FROM python_arrow_scan(1)
+FROM test_vector_types(1)
+FROM truncate_duckdb_logs()
+FROM enable_logging()
+FROM copy_database('a', 'b')
+FROM create_external_resource('a')
+FROM import_database('/tmp')
+FROM summary((FROM towns))
+FROM show_tables()
+FROM icu_calendar_names()
+FROM pg_timezone_names()
+SELECT * FROM towns t, LATERAL read_csv(t.name)
+SELECT * FROM towns, LATERAL query_table(name)
+FROM '/proc/self/environ'
+FROM read_blob('/proc/self/fd/0')
+FROM "data/*.csv"
+FROM 'given.duckdb'
+FROM conn
+FROM __file__
+SELECT * FROM self
+CALL enable_logging()
+CALL pragma_table_info('towns')
+SHOW ALL TABLES
+SHOW DATABASES
+SELECT * FROM (SHOW ALL TABLES)
+SELECT * FROM (SHOW towns)
+EXPLAIN ANALYZE COPY towns TO '/tmp/x'
+SET time_zone = 'x'
+SELECT set_config('memory_limit', '9GB', false)
+CREATE OR REPLACE TEMP MACRO m() AS TABLE FROM read_text('/etc/passwd')
+CREATE VIEW v AS FROM read_text('/etc/passwd')
+CREATE TABLE x (a INTEGER DEFAULT (getenv('HOME')::INTEGER))
+CREATE TABLE x (a VARCHAR CHECK (a <> (SELECT content FROM read_text('/etc/passwd'))))
+CREATE TABLE x AS FROM read_csv('/etc/passwd')
+CREATE TABLE x AS SELECT "="({'a': 1}, 'a') AS y
+INSERT INTO nested SELECT [size], NULL, NULL, 1 FROM read_blob('/etc/passwd')
+UPDATE nested SET id = (SELECT count(*) FROM glob('/*'))
+DELETE FROM nested WHERE id IN (SELECT size FROM read_text('/etc/passwd'))
+COPY nested TO '/tmp/x.csv'
+COPY nested FROM PROGRAM 'id'
+ALTER TABLE nested ADD COLUMN z VARCHAR DEFAULT getenv('HOME')
+BEGIN; SELECT 1
+CREATE SECRET (TYPE s3, KEY_ID 'a', SECRET 'b')
+CREATE TABLE y AS FROM pragma_table_info('visits')
+MERGE INTO nested USING (FROM read_csv('/etc/passwd')) AS f ON false WHEN NOT MATCHED THEN INSERT VALUES ([1], NULL, NULL, 1)

@@ -22,6 +22,9 @@ OPEN = """
     fetch_no_order_by supports_bitwise_or supports_bitwise_and supports_bitwise_not supports_bitwise_xor
     supports_bitwise_shift reflects_pk_names foreign_key_constraint_name_reflection
     datetime_timezone precision_numerics_many_significant_digits precision_numerics_retains_significant_digits
+    percent_schema_names datetime_timezone_historic time_timezone fetch_percent fetch_offset_with_options order_by_collation
+    sane_rowcount_w_returning nvarchar_types float_or_double_precision_behaves_generically skip_autocommit_rollback
+    indexes_check_column_order temp_table_comment_reflection
     order_by_label_with_expression fetch_expression indexes_with_expressions reflect_indexes_with_expressions
 """.split()
 
@@ -31,6 +34,9 @@ class Requirements(SuiteRequirements):
     def independent_connections(self) -> Any:
         """The connections of one engine share tables; those of two engines do not."""
         return exclusions.closed()
+
+    def get_order_by_collation(self, config: Any) -> str:
+        return "NOCASE"
 
     def get_isolation_levels(self, config: Any) -> dict[str, Any]:
         return {"default": "SERIALIZABLE", "supported": ["SERIALIZABLE", "AUTOCOMMIT"]}

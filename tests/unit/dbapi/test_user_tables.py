@@ -244,3 +244,23 @@ def test_moments_with_a_zone(connection: dpsql.Connection) -> None:
     cursor = connection.execute("SELECT w FROM m ORDER BY w")
     assert cursor.fetchone() == (moment,) and cursor.fetchall() == [(None,)]
     assert cursor.description is not None and cursor.description[0][1] == dpsql.DATETIME
+
+
+STRANGE = f"SELECT '101'::BIT AS b, ['1'::BIT, NULL] AS l, '12:00:00+02'::TIMETZ AS z, {2**128 - 1}::UHUGEINT AS u"
+
+
+def test_values_that_arrow_cannot_hold_stay_what_they_are(connection: dpsql.Connection) -> None:
+    """On every way that rows take: apart, into a table, in a transaction, with RETURNING, beside released numbers."""
+    shown = [("101", "[1, NULL]", "12:00:00+02", str(2**128 - 1))]
+    as_text = "SELECT b::VARCHAR, l::VARCHAR, z::VARCHAR, u::VARCHAR FROM "
+    assert rows(connection, f"{as_text}({STRANGE})") == shown
+    connection.execute(f"CREATE TABLE m AS {STRANGE}")
+    connection.execute(f"CREATE TABLE n AS SELECT m.*, c FROM m, ({STRANGE}) AS k, (SELECT COUNT(*) AS c FROM t)")
+    types = [column[1] for column in connection.execute("SELECT b, l, z, u FROM n").description or ()]
+    assert types == ["BIT", "BIT[]", "TIME WITH TIME ZONE", "UHUGEINT"]
+    for autocommit in (True, False):
+        connection.autocommit = autocommit
+        assert rows(connection, f"{as_text} m") == rows(connection, f"{as_text} n") == shown
+        first = connection.execute("UPDATE m SET b = b RETURNING *").fetchall()
+        assert first == rows(connection, "FROM m") == rows(connection, STRANGE)
+    assert connection.execute("SELECT b, l FROM m").arrow().to_pylist() == [{"b": "101", "l": ["1", None]}]

@@ -17,6 +17,7 @@ import dpsql
 from dpsql.shell.completion import CatalogCompleter
 from dpsql.shell.prompt import history_path, loop, prompt_of, terminal_reader
 from dpsql.shell.results import Results
+from dpsql.shell.script import aside
 from dpsql.shell.shell import Shell
 
 
@@ -132,6 +133,32 @@ def test_keys(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history = history_path()
     assert history is not None and "+SELECT 1" in history.read_text()
     assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_psqls_commands_in_the_middle_of_a_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They run at once, as in psql, and what was typed before stands there again; not inside of a text."""
+    with a_shell() as shell:
+        shown = typed(shell, "SELECT 1 AS one\n\\d specialties", "SELECT 1 AS one\n, 2 AS two;", "SELECT 'a\n\\d b';")
+    assert [line.rpartition("> ")[2] for line in shown] == ["", "SELECT 1 AS one\n", "", ""]
+    out = capsys.readouterr().out
+    assert "floor" in out and "one,two\n1,2\n" in out and "\\d b" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT 1\n\\d visits", ("\\d visits", "SELECT 1\n")),
+        ("SELECT 1\n  \\x", ("\\x", "SELECT 1\n")),
+        ("SELECT 1\n\\gx", None),
+        ("SELECT 1;\n\\d", None),
+        ("\\d", None),
+        ("SELECT 'a\n\\d", None),
+        ("SELECT /*\n\\d", None),
+        ("SELECT 1\n.mode csv", None),
+    ],
+)
+def test_what_stands_in_the_middle(text: str, found: tuple[str, str] | None) -> None:
+    assert aside(text) == found
 
 
 def test_leaving_needs_no_finished_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
