@@ -68,7 +68,7 @@ def test_a_session_has_one_private_folder(tmp_path: Path) -> None:
         conn.execute(COUNT)
         (folder,) = ours(place)
         assert folder.stat().st_mode & 0o777 == 0o700
-        assert {path.name for path in folder.iterdir()} == {LOCK, "exchange", "scratch", "vault"}
+        assert {path.name for path in folder.iterdir()} == {LOCK, "scratch", "vault"}
         helper = conn.sub_budget(epsilon=1)
         helper.execute(COUNT)
         assert len(ours(place)) == 2
