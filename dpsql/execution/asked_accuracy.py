@@ -3,12 +3,14 @@ estimated where it is known how many rows there are. Released numbers and the pl
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpsql.catalog.model import fold
 from dpsql.errors import Refused
 from dpsql.execution.earlier_answers import rows_assumed, rows_counted, smallest_value
+from dpsql.ir.nodes import Node, PublicText
 from dpsql.plan.stages import ReleasePlan
 from dpsql.report.estimates import RowsOf, all_widths, made
 from dpsql.report.half_widths import unnamed
@@ -46,11 +48,10 @@ class Asking:
     def _half_width(self, plan: ReleasePlan, name: str, near: Fraction | Relative) -> Fraction:
         if isinstance(near, Fraction):
             return near
-        left_out = unnamed(plan)
-        places = [i for i, f in enumerate(plan.final.fields) if fold(f.name) == fold(name) and f.id not in left_out]
-        sides = made(plan, places[0]) if places else None
-        value = None if sides is None else smallest_value(self.session, sides)
-        if value is None:
+        parts = plan.final.parts if isinstance(plan.final, PublicText) else (plan.final,)
+        values = [self._smallest(dataclasses.replace(plan, final=part), name) for part in parts if _has(part, name)]
+        value = min((each for each in values if each is not None), default=None)
+        if value is None or None in values:
             raise Refused(
                 f"no earlier query released how large {name} is",
                 code=119,
@@ -59,3 +60,13 @@ class Asking:
                 fix="Ask for it once with a small epsilon and no accuracy, or ask for a half-width: a number without %.",
             )
         return near.part * Fraction(value)
+
+    def _smallest(self, plan: ReleasePlan, name: str) -> float | None:
+        left_out = unnamed(plan)
+        places = [i for i, f in enumerate(plan.final.fields) if fold(f.name) == fold(name) and f.id not in left_out]
+        sides = made(plan, places[0]) if places else None
+        return None if sides is None else smallest_value(self.session, sides)
+
+
+def _has(part: Node, name: str) -> bool:
+    return any(fold(f.name) == fold(name) for f in part.fields)

@@ -95,7 +95,8 @@ def mixed_statement(session: Session, asked: PassedQuery, parameters: Parameters
     try:
         values = values_of(asked.pieces, parameters)
         options, left = without_options(asked, values)
-        passed = _cut(session, left, values) or (None if "intervals" in options else _lifted(session, left, values))
+        intervals = "intervals" in options or session.defaults.intervals is not None
+        passed = _cut(session, left, values) or _lifted(session, left, values, intervals=intervals)
     except Error:
         return None
     return None if passed is None else asked.statement(passed, options=options)
@@ -119,18 +120,19 @@ def _cut(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
     return dataclasses.replace(passed, parts=parts, describes=describes)
 
 
-def _lifted(session: Session, asked: PassedQuery, values: Values) -> Passed | None:
+def _lifted(session: Session, asked: PassedQuery, values: Values, *, intervals: bool) -> Passed | None:
     """Private aggregates under other functions, in one SELECT."""
     name = f"{PREFIX}1"
-    lifting = Lifting(asked.query, asked.pieces, frozenset(map(fold, BY_NAME)), aggregate_names(), printed, name)
+    lifting = Lifting(
+        asked.query, asked.pieces, frozenset(map(fold, BY_NAME)), aggregate_names(), printed, name, intervals
+    )
     lifted = lifting.lifted()
     if lifted is None or not _can_release(session, lifted.below, values):
         return None
     reads = public_reads(session, lifted.above, frozenset({name}))
     if reads is None or any(piece.kind == "parameter" for piece in pieces(lifted.above)):
         return None
-    columns = tuple(f"c{number}" for number in range(lifted.columns))
-    part = dataclasses.replace(_part(name, lifted.below, values), columns=columns)
+    part = dataclasses.replace(_part(name, lifted.below, values), columns=lifted.columns)
     left = dataclasses.replace(asked, query=lifted.above, pieces=[])
     return dataclasses.replace(passed_of(left, reads, values, asked.at), parts=(part,))
 

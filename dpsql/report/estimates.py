@@ -3,12 +3,13 @@ the data are asked. Where values lie between their bounds is not known, so it is
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.ir.expr import Expr, columns_of
-from dpsql.ir.nodes import Node
+from dpsql.ir.nodes import Node, PublicText
 from dpsql.plan.measurements import Measurement, answers, is_chosen
 from dpsql.plan.stages import Noised, NoisyStage, ReleasePlan
 from dpsql.privacy.intervals import as_measured, branches, over_measures, source_of
@@ -147,7 +148,10 @@ def _close(one: float, other: float) -> bool:
 
 def all_widths(plan: ReleasePlan, confidence: Fraction, rows_of: RowsOf) -> dict[str, float]:
     """Half-widths of measurements, and estimates of what is made of them where the number of rows is known (or does not
-    matter): what an accuracy may be asked of."""
+    matter): what an accuracy may be asked of. Under a text these are the numbers that it reads: of several that have one
+    name the widest."""
+    if isinstance(plan.final, PublicText):
+        return _widths_of_parts(plan, plan.final, confidence, rows_of)
     half_widths = widths(plan, confidence)
     for name, sides in _columns(plan).items():
         each = [_width(side, rows_of(side.stage, side.measurements), float(confidence)) for side in sides]
@@ -155,6 +159,16 @@ def all_widths(plan: ReleasePlan, confidence: Fraction, rows_of: RowsOf) -> dict
         if len(known) == len(each):
             half_widths[name] = max(known)
     return half_widths
+
+
+def _widths_of_parts(plan: ReleasePlan, final: PublicText, confidence: Fraction, rows_of: RowsOf) -> dict[str, float]:
+    half_widths: dict[str, float] = {}
+    unknown: set[str] = set()
+    for part in final.parts:
+        known = all_widths(dataclasses.replace(plan, final=part), confidence, rows_of)
+        unknown |= {f.name for f in part.fields} - known.keys()
+        half_widths |= {name: max(width, half_widths.get(name, 0)) for name, width in known.items()}
+    return {name: width for name, width in half_widths.items() if name not in unknown}
 
 
 def _width(side: Made, rows: Rows | None, confidence: float) -> float | None:

@@ -4,15 +4,20 @@ else the SELECT says.
     SELECT list_value(COUNT(*), 1) AS l FROM visits GROUP BY ward HAVING COUNT(*) > 5
     ->  SELECT COUNT(*) FROM visits GROUP BY ward,  and over its rows  SELECT list_value(c0, 1) AS l … WHERE c0 > 5
 
-What is below keeps its places in the text. Where that does not go, nothing is lifted and the planner's refusal stands.
+An aggregate that is an item of the SELECT list by itself has the item's name below, too; others have that which DuckDB would
+give them. So accuracy can be asked for by name. With intervals, the ends of such an item stand beside it. What is below
+keeps its places in the text. Where that does not go, nothing is lifted and the planner's refusal stands.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dpsql.catalog.model import fold
+from dpsql.sql.lifted import Item, Lifted, NotLiftable, quoted, unquoted
 from dpsql.sql.pieces import Piece
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW", "ORDER", "LIMIT", "OFFSET")
@@ -23,33 +28,11 @@ LONGEST = 1_000  # pieces
 Names = Callable[[tuple[str, ...]], tuple[str | None, ...]]
 
 
-class NotLiftable(Exception):
-    """The statement has another form."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """Of the SELECT list: the pieces of its expression, and its alias as it is written."""
-
-    begin: int
-    end: int
-    alias: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lifted:
-    """below: the query of aggregates and keys, at their places; columns: how many it has, named c0, c1, …. above: the rest,
-    which reads it as `name`."""
-
-    below: str
-    above: str
-    columns: int
-
-
 @dataclass(slots=True)
 class Lifting:
     """text, read: a query and its pieces. aggregates: names of those that dpsql releases; others: of all that DuckDB has.
-    printed: how DuckDB prints expressions, which is how it names them."""
+    printed: how DuckDB prints expressions, which is how it names them. intervals: whether ends of intervals are columns
+    beside the numbers of what is below."""
 
     text: str
     read: list[Piece]
@@ -57,7 +40,9 @@ class Lifting:
     others: frozenset[str]
     printed: Names
     name: str
+    intervals: bool = False
     units: list[tuple[int, int]] = field(default_factory=list)  # what is lifted, in its order
+    columns: list[str] = field(default_factory=list)
     clauses: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def lifted(self) -> Lifted | None:
@@ -79,11 +64,29 @@ class Lifting:
             raise NotLiftable
         if any(item.alias and self._means_another(item) for item in items):
             raise NotLiftable
-        return Lifted(self._below(select, keys), self._above(select, items), len(self.units))
+        self._name_columns(items)
+        return Lifted(self._below(select, keys), self._above(select, items), tuple(self.columns))
+
+    def _name_columns(self, items: Sequence[Item]) -> None:
+        """c0, c1, … for keys; the item's name for an aggregate that is one, else DuckDB's, if nothing else is called so."""
+        self.columns = [f"c{number}" for number in range(len(self.units))]
+        named = [unquoted(self._named(item)) for item in items]
+        by_unit = {(item.begin, item.end): name for item, name in zip(items, named, strict=True)}
+        often = Counter(map(fold, named))
+        for number, unit in enumerate(self.units):
+            (printed,) = self.printed((self.text[self.read[unit[0]].start : self.read[unit[1] - 1].end],))
+            name = by_unit.get(unit, printed)
+            if name is None or not self._is_call(unit) or often[fold(name)] != (unit in by_unit):
+                continue
+            if fold(name) not in {fold(column) for column in self.columns}:
+                self.columns[number] = name
+
+    def _is_call(self, unit: tuple[int, int]) -> bool:
+        return unit in self._calls(*unit)
 
     def _means_another(self, item: Item) -> bool:
         """Whether its alias is the name of another key: ORDER BY could mean either."""
-        named = [fold(_name(item.alias))]
+        named = [fold(unquoted(item.alias))]
         return any(self._said(*unit) == named and unit != (item.begin, item.end) for unit in self.units)
 
     def _select(self) -> int:
@@ -178,7 +181,9 @@ class Lifting:
             if not 1 <= number <= len(items) or len(only.text) > 1:
                 raise NotLiftable
             return items[number - 1].begin, items[number - 1].end
-        if only is not None and any(fold(_name(item.alias)) == fold(only.identifier) for item in items if item.alias):
+        if only is not None and any(
+            fold(unquoted(item.alias)) == fold(only.identifier) for item in items if item.alias
+        ):
             raise NotLiftable  # the alias is said above
         wanted = self._said(begin, end)
         for item in items:
@@ -193,7 +198,7 @@ class Lifting:
 
     def _said(self, begin: int, end: int) -> list[str]:
         """The pieces, equal where they mean the same."""
-        return [piece.text if piece.kind == "text" else fold(_name(piece.text)) for piece in self.read[begin:end]]
+        return [piece.text if piece.kind == "text" else fold(unquoted(piece.text)) for piece in self.read[begin:end]]
 
     def _below(self, select: int, keys: dict[int, tuple[int, int]]) -> str:
         """The text with blanks for what stays above; a comma after each but the last."""
@@ -216,7 +221,7 @@ class Lifting:
 
     def _above(self, select: int, items: Sequence[Item]) -> str:
         distinct = self.read[select + 1].text if self.read[select + 1].word == "DISTINCT" else ""
-        shown = [f"{self._rewritten(item.begin, item.end)} AS {item.alias or self._named(item)}" for item in items]
+        shown = [self._shown(item) for item in items]
         text = f'SELECT {distinct} {", ".join(shown)} FROM "{self.name}"'
         for word in ("HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"):
             if word in self.clauses:
@@ -225,18 +230,31 @@ class Lifting:
                 text += f" {said} {self._rewritten(begin + 1, end)}"
         return text
 
+    def _shown(self, item: Item) -> str:
+        """An item; with intervals, an aggregate that has its name below is shown with what columns there are of it."""
+        text, name = self._rewritten(item.begin, item.end), self._named(item)
+        plain = unquoted(name)
+        unit = (item.begin, item.end)
+        lifted = unit in self.units and self._is_call(unit) and self.columns[self.units.index(unit)] == plain
+        if not self.intervals or not lifted:
+            return f"{text} AS {name}"
+        columns = "|".join(re.escape(column) for column in (plain, f"{plain}_low", f"{plain}_high"))
+        return "COLUMNS('^(" + columns.replace("'", "''") + ")$')"
+
     def _named(self, item: Item) -> str:
+        if item.alias:
+            return item.alias
         pieces = self.read[item.begin : item.end]
         if all(piece.identifier or piece.text == "." for piece in pieces):
             return pieces[-1].text
         (shown,) = self.printed((self.text[pieces[0].start : pieces[-1].end],))
         if shown is None:
             raise NotLiftable
-        return '"' + shown.replace('"', '""') + '"'
+        return quoted(shown)
 
     def _rewritten(self, begin: int, end: int) -> str:
         """The text between two pieces, with the columns of what is below for what was lifted."""
-        said = [(self._said(*unit), f"c{number}") for number, unit in enumerate(self.units)]
+        said = [(self._said(*unit), quoted(self.columns[number])) for number, unit in enumerate(self.units)]
         said.sort(key=lambda pair: len(pair[0]), reverse=True)
         text, at = "", begin
         while at < end:
@@ -260,7 +278,3 @@ class Lifting:
                 raise NotLiftable
         if piece.word == "SELECT" or (piece.text == "*" and self.read[at - 1].text in ("(", ",", ".")):
             raise NotLiftable
-
-
-def _name(text: str) -> str:
-    return text[1:-1].replace('""', '"') if text.startswith('"') else text

@@ -181,6 +181,39 @@ def test_lists_are_opened_with_their_intervals(public: dpsql.Connection) -> None
     assert len(rows) == 5 and all(low < n < high for _, n, low, high in rows)
 
 
+DOUBLED = 'list_transform(["sum(age)"], lambda x: 2 * x)[1] AS l'
+ABOVE = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({}) {}"
+BOTH = "COUNT(*) AS n, format('{}', COUNT(*)) AS shown, [SUM(age)] AS l FROM visits"
+
+
+@pytest.mark.parametrize("accuracy", ["20000", "(n => 90)", '(n => 90, "sum(age)" => 1e6)'])
+@pytest.mark.parametrize("query", [BOTH, f"n, {DOUBLED} FROM (SELECT COUNT(*) AS n, SUM(age) FROM visits)"])
+def test_accuracy_is_of_the_numbers_that_a_text_reads(query: str, accuracy: str, public: dpsql.Connection) -> None:
+    """It costs what the same accuracy does of the numbers alone."""
+    plain = 'COUNT(*) AS n, SUM(age) AS "sum(age)" FROM visits'
+    of_text, alone = (public.cost(ABOVE.format(f"accuracy = {accuracy}", one)).epsilon for one in (query, plain))
+    assert 0 < of_text == alone < markets.ASKED["epsilon"]
+
+
+def test_accuracy_of_a_text_is_of_no_expression(public: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.Refused, match=r"accuracy of shown is not known(.|\n)*n, sum\(age\)"):
+        public.cost(ABOVE.format("accuracy = (shown => 90)", BOTH))
+
+
+def test_a_part_of_what_was_released_is_an_accuracy_of_a_text(public: dpsql.Connection) -> None:
+    public.execute("SELECT SUM(age) AS s FROM visits")
+    assert (
+        public.cost(ABOVE.format("accuracy = (s => '90%')", "[s] AS l FROM (SELECT SUM(age) AS s FROM visits)")).epsilon
+        < 1
+    )
+
+
+def test_intervals_stand_beside_what_is_no_expression(public: dpsql.Connection) -> None:
+    cursor = public.execute(ABOVE.format("intervals = 0.95", f"ward, {BOTH} GROUP BY ward HAVING COUNT(*) > -1e9"))
+    assert [d[0] for d in cursor.description or ()] == ["ward", "n", "n_low", "n_high", "shown", "l"]
+    assert all(low < n < high and shown == str(n) for _, n, low, high, shown, _ in cursor.fetchall())
+
+
 def _compare(case: Case, cursor: dpsql.Cursor, oracle: duckdb.DuckDBPyConnection) -> None:
     if case.outcome == "released":
         assert cursor.fetchall()

@@ -98,19 +98,31 @@ def test_operands_and_what_is_summarized_need_no_parentheses(text: str, left: st
     assert _split(text) == (None if left is None else (left.replace("P1", '"dpsql_part_1"'), parts))
 
 
-def _lifted(text: str) -> tuple[str, str] | None:
+def _lifted(text: str, *, intervals: bool = False) -> tuple[str, str] | None:
     names = frozenset({"count", "sum"})
-    lifted = Lifting(text, pieces(text), names, names | {"list"}, lambda items: items, "part").lifted()
+    lifted = Lifting(text, pieces(text), names, names | {"list"}, lambda items: items, "part", intervals).lifted()
     return None if lifted is None else (" ".join(lifted.below.split()), " ".join(lifted.above.split()))
 
 
 def test_aggregates_and_keys_are_below_and_the_rest_above() -> None:
     assert _lifted("SELECT [COUNT(*)] AS l, w FROM v GROUP BY w HAVING COUNT(*) > 5 ORDER BY w") == (
         "SELECT COUNT(*), w FROM v GROUP BY w",
-        'SELECT [c0] AS l, c1 AS w FROM "part" WHERE c0 > 5 ORDER BY c1',
+        'SELECT ["COUNT(*)"] AS l, "c1" AS w FROM "part" WHERE "COUNT(*)" > 5 ORDER BY "c1"',
     )
     below, above = _lifted("SELECT f(SUM(x) FILTER (WHERE y)), g(k) FROM v GROUP BY 2") or ("", "")
-    assert below == "SELECT SUM(x) FILTER (WHERE y), g(k) FROM v GROUP BY 2" and "f(c0)" in above and "c1 AS" in above
+    assert below == "SELECT SUM(x) FILTER (WHERE y), g(k) FROM v GROUP BY 2" and '"c1" AS' in above
+    assert 'f("SUM(x) FILTER (WHERE y)")' in above
+
+
+def test_ends_stand_beside_aggregates_that_are_items() -> None:
+    _, above = _lifted(
+        "SELECT COUNT(*) AS n, [SUM(x)] AS l, k FROM v GROUP BY k HAVING COUNT(*) > 2", intervals=True
+    ) or ("", "")
+    assert above == ("""SELECT COLUMNS('^(n|n_low|n_high)$'), ["SUM(x)"] AS l, "c2" AS k FROM "part" WHERE "n" > 2""")
+    _, above = _lifted('SELECT COUNT(*) AS "it\'s.", [SUM(x)] AS n FROM v', intervals=True) or ("", "")
+    assert "COLUMNS('^(it''s\\.|it''s\\._low|it''s\\._high)$')" in above
+    _, above = _lifted("SELECT COUNT(*) AS n, SUM(x) AS n, [1] AS l FROM v", intervals=True) or ("", "")
+    assert "COLUMNS" not in above  # two of one name
 
 
 @pytest.mark.parametrize(
