@@ -27,14 +27,14 @@ def looked_up(select: exp.Select, block: Block) -> Expr | None:
         return None
     if select.args.get("order") is not None or select.find(exp.Window) is not None:
         return None
-    found = from_and_where(select, block)
-    if not found.tied:
+    inner = from_and_where(select, block)
+    if not inner.tied:
         return None
-    pairs = [pair for c in found.tied if (pair := split_equality(c, found.node)) is not None]
-    if found.of_rows or len(pairs) < len(found.tied):
+    pairs = [pair for c in inner.tied if (pair := split_equality(c, inner.node)) is not None]
+    if inner.of_rows or len(pairs) < len(inner.tied):
         raise tangled(select, block)
-    value = found.block.expr(select.expressions[0])
-    node, pairs = with_columns(join_scalars(found.node, [value], found.block), pairs, block.context)
+    value = inner.block.expr(select.expressions[0])
+    node, pairs = with_columns(join_scalars(inner.node, [value], inner.block), pairs, block.context)
     if not columns_of(value) <= {f.id for f in node.fields}:
         raise tangled(select, block)
     ids, at = block.context.ids, block.context.at(select)
