@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 from dpsql.errors import InterfaceError
 from dpsql.frames import sql_literals as words
@@ -18,7 +18,17 @@ _PERIODS = {
 }  # fmt: skip
 
 
-class Moments(Generic[C]):
+class _Parts:
+    """What is not there says what is."""
+
+    if not TYPE_CHECKING:  # type checkers report what is missing by themselves
+
+        def __getattr__(self, name: str) -> NoReturn:
+            there = ", ".join(part for part in dir(type(self)) if not part.startswith("_"))
+            raise AttributeError(f"there is no {name[:60]!r} of private rows. There are {there}")
+
+
+class Moments(_Parts, Generic[C]):
     """Of a date or timestamp. Days of the week count from Monday, which is 0."""
 
     def __init__(self, sql: str, made: Callable[[str], C]) -> None:
@@ -102,7 +112,7 @@ class Moments(Generic[C]):
         return self._made(f"STRFTIME({self._sql}, {words.value(date_format)})")
 
 
-class Texts(Generic[C]):
+class Texts(_Parts, Generic[C]):
     """Of a text. Positions count from 0, as in Python."""
 
     def __init__(self, sql: str, made: Callable[[str], C]) -> None:

@@ -18,7 +18,8 @@ from dpsql.errors import InterfaceError
 from dpsql.frames import sql_literals as words
 from dpsql.frames.column import PrivateColumn
 from dpsql.frames.expressions import check_expression, pointed
-from dpsql.frames.groups import PrivateGroups, named_apart
+from dpsql.frames.groups import PrivateGroups, check_habits, named_apart
+from dpsql.frames.opaque import attributes
 from dpsql.frames.periods import Key, grouper_key, period
 from dpsql.frames.relation import Relation
 from dpsql.frames.reshaping import Reshaping
@@ -209,12 +210,18 @@ class PrivateFrame(Reshaping):
         return self.options(**given) if given else self
 
     def groupby(
-        self, by: By | Sequence[By] | None = None, *, dropna: bool = True, sort: bool = True, **computed: Expression
+        self,
+        by: By | Sequence[By] | None = None,
+        *,
+        dropna: bool = True,
+        sort: bool = True,
+        as_index: bool = False,
+        observed: bool = False,
+        **computed: Expression,
     ) -> PrivateGroups:
         """By columns, parts of columns (frame["day"].dt.month), a pandas.Grouper, or expressions with a name:
         groupby(decade="FLOOR(age / 10)"). dropna: without rows that have no key. Groups are in key order, as with sort."""
-        if not sort:
-            raise InterfaceError("groups come in the order of their keys", code=608, fix="Leave out sort=False.")
+        check_habits(sort=sort, as_index=as_index, observed=observed)
         keys = [self._key(each) for each in (by if isinstance(by, list | tuple) else [] if by is None else [by])]
         keys += [Key(sql=self._sql_of(sql), name=made, given=isinstance(sql, str)) for made, sql in computed.items()]
         if not keys:
@@ -260,6 +267,10 @@ class PrivateFrame(Reshaping):
             self._check(what)
             return PrivateColumn(self, words.name(what), what)
         return self._but(relation=self._relation.selected(tuple(what)))
+
+    def _attributes(self) -> tuple[str, ...]:
+        relation = vars(self).get("_relation")
+        return () if relation is None else attributes(relation.columns)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{column} {type_}" for column, type_ in self.dtypes.items())

@@ -11,7 +11,7 @@ from dpsql.frames import sql_literals as words
 from dpsql.frames.aggregations import Asking, selected
 from dpsql.frames.counts import grouped_counts, shown_counts, without_null
 from dpsql.frames.expressions import END
-from dpsql.frames.opaque import Unseen
+from dpsql.frames.opaque import Unseen, attributes
 from dpsql.frames.periods import Key
 from dpsql.frames.spellings import Noting
 
@@ -45,6 +45,11 @@ class PrivateGroups(Asking, Unseen):
         chosen = (columns,) if isinstance(columns, str) else tuple(columns)
         self._frame._relation.check(chosen)
         return PrivateGroups(self._frame, self._keys, chosen, dropna=self._dropna, one=one)
+
+    def _attributes(self) -> tuple[str, ...]:
+        """None where the columns were chosen."""
+        frame = vars(self).get("_frame")
+        return () if frame is None or vars(self).get("_columns") is not None else attributes(frame.columns)
 
     def size(self) -> Result:
         """How many rows each group has."""
@@ -126,6 +131,21 @@ class PrivateGroups(Asking, Unseen):
 
     def __repr__(self) -> str:
         return f"<PrivateFrame by {', '.join(key.name for key in self._keys)}>"
+
+
+def check_habits(*, sort: bool, as_index: bool, observed: bool) -> None:
+    """What pandas' groupby may be told, where it is not so here."""
+    if not sort:
+        raise InterfaceError("groups come in the order of their keys", code=608, fix="Leave out sort=False.")
+    if as_index:
+        raise InterfaceError("keys are columns of the answer", code=608, fix="Leave out as_index=True.")
+    if observed:
+        raise InterfaceError(
+            "public keys are answered even where there is no row",
+            code=608,
+            why="Which of them have rows would be told otherwise.",
+            fix="Leave out observed=True.",
+        )
 
 
 def named_apart(keys: Sequence[Key]) -> list[Key]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsql.errors import InterfaceError
@@ -35,13 +37,36 @@ class Unseen:
 
     if not TYPE_CHECKING:  # type checkers report what is missing by themselves
 
-        def __getattr__(self, name: str) -> NoReturn:
-            relation = vars(self).get("_relation")
-            if relation is not None and name in relation.columns:
-                raise AttributeError(f"columns are items, not attributes: write frame[{name!r}]")
+        def __getattr__(self, name: str) -> Any:
+            """A column, as in pandas, where no verb has its name."""
+            columns = self._attributes()
+            if name in columns:
+                return self[name]
             if name in WHY:
                 raise AttributeError(f"private rows have no {name!r}: it {WHY[name].why}. Instead: {WHY[name].instead}")
+            if columns and hasattr(_column(), name):
+                raise AttributeError(f"private rows have no {name!r}: a column has it. Instead: frame['x'].{name}")
+            if near := get_close_matches(name, columns, n=1):
+                raise AttributeError(f"private rows have no {name[:60]!r}: did you mean {near[0]!r}?")
             raise AttributeError(
                 f"private rows have no {name[:60]!r}: rows and single values are never shown;"
                 " ask for statistics (mean, groupby, hist, sql, …), and dir() lists them"
             )
+
+        def __dir__(self) -> list[str]:
+            return [*super().__dir__(), *self._attributes()]
+
+    def _attributes(self) -> tuple[str, ...]:
+        """The columns that are attributes, too; none where there is but one column."""
+        return ()
+
+
+def attributes(columns: Iterable[str]) -> tuple[str, ...]:
+    """Not what Python or a library would take for a sign of something else."""
+    return tuple(name for name in columns if name.isidentifier() and not name.startswith("_"))
+
+
+def _column() -> type:
+    from dpsql.frames.column import PrivateColumn
+
+    return PrivateColumn

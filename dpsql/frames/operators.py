@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dpsql.errors import InterfaceError
 from dpsql.frames import sql_literals as words
@@ -10,6 +10,29 @@ from dpsql.frames.opaque import Unseen
 
 if TYPE_CHECKING:
     from dpsql.frames.frame import PrivateFrame
+
+
+_FUNCTIONS = {
+    **{name: name.upper() for name in ("exp", "sqrt", "log10", "log2", "floor", "ceil", "sign", "sin", "cos", "tan")},
+    "log": "LN",
+    "absolute": "ABS",
+    "fabs": "ABS",
+}
+_OPERATORS = {  # with a number of numpy's on the left
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__",
+    "remainder": "__rmod__",
+    "power": "__rpow__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+}
 
 
 class Operand(Unseen):
@@ -62,6 +85,33 @@ class Operand(Unseen):
 
     def __pow__(self, other: object) -> Self:
         return self._made(f"POWER({self._sql}, {self._other(other)})")
+
+    def __rpow__(self, other: object) -> Self:
+        return self._made(f"POWER({self._other(other)}, {self._sql})")
+
+    def __abs__(self) -> Self:
+        return self._made(f"ABS({self._sql})")
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **more: Any) -> Self:
+        """numpy's functions of one number, and its operators: numpy.float64(2) * frame["x"] asks here."""
+        name, numbers = function.__name__, [i for i in inputs if not isinstance(i, Operand)]
+        if method == "__call__" and not more and name in _FUNCTIONS and len(inputs) == 1:
+            return self._made(f"{_FUNCTIONS[name]}({self._sql})")
+        if method == "__call__" and not more and name in _OPERATORS and numbers == [inputs[0]]:
+            turned: Self = getattr(self, _OPERATORS[name])(numbers[0])
+            return turned
+        raise InterfaceError(
+            f"numpy has no rows to compute {name} of",
+            code=608,
+            fix='Write it in SQL: frame.assign(y="GREATEST(x, 0)"). `dpsql help functions` lists what there is.',
+        )
+
+    def __array__(self, *given: object, **more: object) -> NoReturn:
+        raise InterfaceError(
+            "private rows are no array",
+            code=609,
+            fix='Write expressions: frame["age"] // 10 * 10, frame["age"] > 50, or SQL: "CASE WHEN … END".',
+        )
 
     def __neg__(self) -> Self:
         return self._made(f"(-{self._sql})")

@@ -21,10 +21,15 @@ def _without(names: str, why: str, instead: str) -> Without:
 
 WITHOUT: tuple[Without, ...] = (
     _without(
-        "head tail sample iloc loc iat at xs take get item values array to_numpy to_list tolist list to_records items"
+        "head tail sample iloc iat at xs take get item values array to_numpy to_list tolist list to_records items"
         " iterrows itertuples squeeze nlargest nsmallest style info select first last nth get_group asof to_frame",
         "shows rows or single values, which are never shown here",
         'statistics: mean(), groupby("k").size(), value_counts(), hist()',
+    ),
+    _without(
+        "loc",
+        "selects rows by their labels, which are never shown here",
+        "frame[condition], frame[condition]['x'].mean()",
     ),
     _without(
         "to_clipboard to_csv to_dict to_excel to_feather to_hdf to_html to_iceberg to_json to_latex to_markdown to_orc"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dpsql.dbapi.display import half_width, with_interval
 from dpsql.dbapi.served import Served
@@ -48,9 +48,9 @@ class Result(Served):
         self._check(column)
         return self.df()[column]
 
-    def sort_values(self, by: str | Sequence[str], ascending: bool | Sequence[bool] = True) -> Result:
-        """The same rows in another order; missing values last."""
-        names = [by] if isinstance(by, str) else list(by)
+    def sort_values(self, by: str | Sequence[str] = (), ascending: bool | Sequence[bool] = True) -> Result:
+        """The same rows in another order; missing values last. A key and one statistic are sorted by the statistic."""
+        names = [by] if isinstance(by, str) else list(by) or (self.columns[-1:] if len(self.columns) == 2 else [])
         ups = [ascending] * len(names) if isinstance(ascending, bool) else list(ascending)
         if len(ups) != len(names) or not names:
             raise InterfaceError(
@@ -64,6 +64,13 @@ class Result(Served):
     def head(self, n: int = 5) -> pandas.DataFrame:
         """The first rows as a pandas DataFrame."""
         return self.df().head(n)
+
+    if not TYPE_CHECKING:  # type checkers report what is missing by themselves
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"an answer has no {name[:60]!r}: its keys are columns, and .df() is a pandas frame with all that pandas has"
+            )
 
     def _check(self, column: str) -> None:
         if column not in self.columns:

@@ -181,6 +181,7 @@ DIFFERENCES = (
         "`agg` with a lambda",
         "it is called once, with the column: it must be one statistic, as in lambda x: x.quantile(0.9)",
     ),
+    ("`frame.x`", "the column, where no verb has its name; `frame.groupby(…).x`, too"),
     ("`groupby`", "keys are columns of the answer (as_index=False); groups come in the order of their keys"),
     ("`count` of a frame", "the rows, as size; of a column, the rows where it is not missing"),
     ("`quantile`", "of a list of fractions one list, at the price of about log2 of their number"),

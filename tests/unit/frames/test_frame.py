@@ -231,11 +231,59 @@ def test_refusals_are_free_and_show_nothing(name: str) -> None:
 
 def test_habits_of_pandas_are_told_what_to_write() -> None:
     frame: Any = made()
-    with pytest.raises(AttributeError, match=r"write frame\['age'\]"):
-        frame.age  # noqa: B018 - the looking is the test
+    with pytest.raises(AttributeError, match="did you mean 'age'"):
+        frame.aeg  # noqa: B018 - the looking is the test
+    with pytest.raises(AttributeError, match=r"a column has it. Instead: frame\['x'\].isna"):
+        frame.isna()
+    with pytest.raises(AttributeError, match="no 'to_period' of private rows. There are date, day"):
+        frame["age"].dt.to_period("M")
+    for wrong in ({"as_index": True}, {"observed": True}, {"sort": False}):
+        with pytest.raises(dpsql.InterfaceError, match="Leave out"):
+            frame.groupby("kind", **wrong)
+    for array in (
+        lambda: np.asarray(frame["age"]),
+        lambda: pd.cut(frame["age"], [0, 9]),
+        lambda: np.cumsum(frame["age"]),
+    ):
+        with pytest.raises(dpsql.InterfaceError, match="no array"):
+            array()
+    for ufunc in (lambda: np.sinh(frame["age"]), lambda: np.add.reduce(frame["age"])):
+        with pytest.raises(dpsql.InterfaceError, match="numpy has no rows"):
+            ufunc()
+    with pytest.raises(AttributeError, match="an answer has no 'reset_index'"):
+        frame.groupby("kind").size().reset_index()
     with pytest.raises(dpsql.InterfaceError, match="cannot be changed") as caught:
         frame["months"] = frame["age"] * 12
     assert "frame.assign(" in str(caught.value)
+
+
+def test_columns_are_attributes_where_no_verb_has_their_name() -> None:
+    frame: Any = made()
+    assert frame.age._sql == '"age"' and "age" in dir(frame) and "age" in dir(frame.groupby("kind"))
+    assert frame.groupby("kind").age._columns == ("age",)
+    assert frame.rename(columns={"age": "size"}).size is not None and callable(
+        frame.rename(columns={"age": "size"}).size
+    )
+    assert not hasattr(frame["kind"], "age") and not hasattr(frame.groupby("kind")["age"], "kind")
+    assert not hasattr(frame.rename(columns={"age": "_repr_html_"}), "_repr_html_")
+    asked = frame.groupby("kind", as_index=False, observed=False).age.mean()
+    assert asked.columns == ["kind", "age"] and asked.sort_values(ascending=False).columns == asked.columns
+
+
+@pytest.mark.parametrize(
+    ("made_of", "sql"),
+    [
+        (lambda x: np.log(x), 'LN("age")'),
+        (lambda x: abs(x), 'ABS("age")'),
+        (lambda x: 2**x, 'POWER(2, "age")'),
+        (lambda x: np.float64(2) * x, '((2e0) * "age")'),
+        (lambda x: np.int64(2) - x, '(2 - "age")'),
+        (lambda x: np.float64(2) < x, '("age" > (2e0))'),
+        (lambda x: np.int64(7) // x, 'FLOOR(7 / "age")'),
+    ],
+)
+def test_numpy_asks_columns(made_of: Callable[[Any], Any], sql: str) -> None:
+    assert made_of(made()["age"])._sql == sql
 
 
 @pytest.mark.parametrize("name", ["head", "loc", "iloc", "values", "to_numpy", "iterrows", "index", SENTINEL])
