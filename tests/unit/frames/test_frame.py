@@ -276,9 +276,9 @@ def test_columns_are_attributes_where_no_verb_has_their_name() -> None:
         (lambda x: np.log(x), 'LN("age")'),
         (lambda x: abs(x), 'ABS("age")'),
         (lambda x: 2**x, 'POWER(2, "age")'),
-        (lambda x: np.float64(2) * x, '((2e0) * "age")'),
+        (lambda x: np.float64(2) * x, '((2.0) * "age")'),
         (lambda x: np.int64(2) - x, '(2 - "age")'),
-        (lambda x: np.float64(2) < x, '("age" > (2e0))'),
+        (lambda x: np.float64(2) < x, '("age" > (2.0))'),
         (lambda x: np.int64(7) // x, 'FLOOR(7 / "age")'),
     ],
 )
