@@ -3,6 +3,7 @@
 %dpsql metadata/hospital.yaml epsilon=0.5 delta=1e-9 analyst=ana    connect
 %dpsql conn                                                         use a connection or frame of the notebook
 %dpsql                                                              show the budget
+%dpsql SELECT …                                                     run the line
 %%dpsql [name]                                                      run the cell; keep the answer under the name
 """
 
@@ -38,14 +39,18 @@ class Magic:
         self._current: Connection[Any] | PrivateFrame | None = None
 
     def line(self, line: str) -> Any:
-        """Connect, or show the budget.
+        """Connect, run a line of SQL, or show the budget.
 
         %dpsql metadata/hospital.yaml epsilon=0.5 delta=1e-9 analyst=ana    connect
         %dpsql conn                     use a connection or frame of the notebook
         %dpsql                          show the budget
+        %dpsql SHOW ALL                 run the line
 
         Then cells that begin with %%dpsql are SQL.
         """
+        begin = line.split(None, 2)
+        if len(begin) > 1 and "=" not in begin[1]:
+            return self.cell("", line)
         words = shlex.split(line)
         if words:
             self._current = self._named(words)

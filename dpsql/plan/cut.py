@@ -67,7 +67,7 @@ class Cutter:
                         code=130,
                         at=where(tracked.node),
                         why="It is joined to private rows, which needs its type beforehand.",
-                        fix="CAST it in the subquery.",
+                        fix="Leave it out or CAST it: CREATE TABLE narrow AS SELECT a, CAST(b AS VARCHAR) AS b FROM ….",
                     )
             node = self.public(tracked)
             if node not in loads.nodes:

@@ -84,6 +84,12 @@ def test_variables_of_the_notebook(shell: Any, catalog: Path) -> None:
         shell.run_cell_magic("dpsql", "", "SELECT $unset AS a")
 
 
+def test_a_line_is_sql_too(shell: Any, catalog: Path) -> None:
+    shell.run_line_magic("dpsql", f"{catalog} epsilon=1")
+    assert shell.run_line_magic("dpsql", "SELECT 'it''s' AS a").fetchall() == [("it's",)]
+    assert ("epsilon", "1") in [row[:2] for row in shell.run_line_magic("dpsql", "SHOW ALL").fetchall()]
+
+
 def test_rows_are_shown_in_a_terminal(shell: Any, catalog: Path) -> None:
     shell.run_line_magic("dpsql", f"{catalog} epsilon=1")
     answer = shell.run_cell_magic("dpsql", "", "SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty")

@@ -145,3 +145,16 @@ def test_relative_paths(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     with sa.create_engine(f"dpsql:///{path.name}").connect() as connection:
         assert connection.execute(sa.text("SHOW TABLES")).fetchall()[0][0] == "visits"
+
+
+def test_whole_numbers_divide_to_whole_ones(engine: Any) -> None:
+    """Down, as Python does it; shares of rows are FETCH's; times keep their zone."""
+    from sqlalchemy import Time, literal, select, text
+
+    at = datetime.time(12, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+    with engine.connect() as connection:
+        row = connection.execute(select(literal(15) // literal(10), literal(-7) // 2, literal(7.5) // 2)).one()
+        assert tuple(row) == (1, -4, 3.0) and type(row[0]) is int
+        shares = select(text("i")).select_from(text("range(10) AS r(i)")).order_by(text("i"))
+        assert connection.scalars(shares.fetch(20, percent=True).offset(1)).all() == [1, 2]
+        assert connection.scalar(select(literal(at, Time(timezone=True)))) == at

@@ -88,6 +88,13 @@ class DpsqlCompiler(compiler.SQLCompiler):
         given = any(isinstance(side.type, types.Numeric) for side in (binary.left, binary.right))
         return f"CAST({left} / {right} AS DECIMAL(38, 10))" if exact and given else f"{left} / {right}"
 
+    def visit_floordiv_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        """Python's, and whole where both sides are: DuckDB's // cuts towards zero."""
+        left, right = (self.process(side, **kw) for side in (binary.left, binary.right))
+        sides = (side.type._type_affinity for side in (binary.left, binary.right))
+        floor = f"FLOOR({left} / {right})"
+        return f"CAST({floor} AS BIGINT)" if all(affinity is sqltypes.Integer for affinity in sides) else floor
+
     def visit_sequence(self, sequence: Any, **kw: Any) -> str:
         name = self.preparer.format_sequence(sequence).replace("'", "''")
         return f"nextval('{name}')"

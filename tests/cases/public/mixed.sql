@@ -99,9 +99,35 @@ SUMMARIZE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 SUMMARIZE WITH v AS (SELECT ward FROM visits) SELECT ward, COUNT(*) AS n FROM v GROUP BY ward
 SELECT column_name FROM (SUMMARIZE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) ORDER BY 1
 FROM (DESCRIBE SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)
+SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward QUALIFY row_number() OVER (ORDER BY n DESC, ward) = 1
+SELECT * EXCLUDE (ward) FROM (SELECT ward, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ward) ORDER BY ALL
+SELECT COLUMNS(* EXCLUDE ward) + 1 FROM (SELECT ward, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ward) ORDER BY ALL
+SELECT ward, COUNT(*) AS n, format('{:.1f}', SUM(age)::DOUBLE) AS f FROM visits GROUP BY ward ORDER BY ward
+SELECT ward, round(100.0 * COUNT(*) / sum(COUNT(*)) OVER (), 1) AS pct FROM visits GROUP BY ward ORDER BY ward
+WITH d AS (SELECT day, COUNT(*) AS n FROM visits WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-05' GROUP BY day) SELECT day, n, avg(n) OVER (ORDER BY day ROWS 2 PRECEDING) AS m, n - lag(n) OVER (ORDER BY day) AS d FROM d ORDER BY day
+WITH a AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) SELECT a.*, t.name FROM a LEFT JOIN towns t ON t.kind = a.ward ORDER BY ALL
+WITH a AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) SELECT ward, n FROM a UNION ALL SELECT 'all', sum(n) FROM a ORDER BY ALL
+SELECT string_agg(ward || '=' || n, ', ' ORDER BY ward) FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)
+SELECT ward, n, CASE WHEN n > 150 THEN 'big' ELSE 'small' END AS size, lpad(ward, 3, '.') AS w FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) ORDER BY ward
+SELECT r.ward, r.n, s.amount FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) r ASOF JOIN sales s ON r.ward = s.kind AND r.n >= s.n ORDER BY ALL
+SELECT * FROM (SELECT ward, day, COUNT(*) AS n FROM visits WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-03' GROUP BY ward, day) PIVOT (sum(n) FOR ward IN ('a', 'b', 'c')) ORDER BY day
+SELECT name FROM towns WHERE people > (SELECT COUNT(*) FROM visits) / 3 AND name.lower() ~ '[a-z]+' ORDER BY name
+SELECT MAP {'n': COUNT(*)} AS m, {'s': COUNT(age)} AS s, [COUNT(*)] AS l FROM visits
+SELECT ward, to_json({'n': COUNT(*)})::VARCHAR AS j FROM visits GROUP BY ward ORDER BY ward
+SELECT ward, COUNT(*) AS n, repeat('#', (COUNT(*) // 20)::INTEGER) AS line FROM visits GROUP BY ward ORDER BY n DESC, ward
+FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) SELECT max_by(ward, n), min_by(ward, n || ward), list(n ORDER BY n DESC)[1:2] AS top
 -- # each line: released
 SELECT h, map_keys(h)[1] AS k FROM (SELECT HISTOGRAM(age, 5) AS h FROM visits)
 SELECT e.key, e.value FROM (SELECT unnest(map_entries(h)) AS e FROM (SELECT HISTOGRAM(age, 5) AS h FROM visits))
 SELECT unnest(q) AS x FROM (SELECT QUANTILE_CONT(age, [0.25, 0.75]) AS q FROM visits)
 SELECT q[1] AS low, q[2] AS high FROM (SELECT QUANTILE_CONT(age, [0.25, 0.75]) AS q FROM visits)
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(split = (n => 3, m => 1)) [n, m] FROM (SELECT COUNT(*) AS n, SUM(age) AS m FROM visits)
+SELECT unnest(map_values(h)) AS n FROM (SELECT HISTOGRAM(age, 4) AS h FROM visits)
+SELECT HISTOGRAM(age, 4)[50] AS at FROM visits
+SELECT k, h[k] FROM (SELECT h, unnest(map_keys(h)) AS k FROM (SELECT HISTOGRAM(age, 4) AS h FROM visits))
+SELECT q[1] AS lo, q[-1] AS hi, list_avg(q) AS mid FROM (SELECT QUANTILE_CONT(age, [0.1, 0.5, 0.9]) AS q FROM visits)
+SELECT QUANTILE_CONT(age, [0.1, 0.5, 0.9])[2] AS mid FROM visits
+SELECT i, q[i] FROM (SELECT QUANTILE_CONT(age, [0.1, 0.5]) AS q FROM visits), range(1, 3) AS r(i)
+SELECT ward, unnest(q) AS v FROM (SELECT ward, QUANTILE_CONT(age, [0.1, 0.5]) AS q FROM visits GROUP BY ward)
+SELECT unnest(t) AS place FROM (SELECT APPROX_TOP_K(ward, 2) AS t FROM visits)
+SELECT APPROX_TOP_K(ward, 2)[1] AS best, len(APPROX_TOP_K(ward, 2)) AS n FROM visits
