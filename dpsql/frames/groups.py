@@ -143,7 +143,7 @@ def check_habits(*, sort: bool, as_index: bool, observed: bool) -> None:
         raise InterfaceError(
             "public keys are answered even where there is no row",
             code=608,
-            why="Which of them have rows would be told otherwise.",
+            why="Otherwise an answer would show which of them have rows.",
             fix="Leave out observed=True.",
         )
 

@@ -108,7 +108,7 @@ class Operand(Unseen):
 
     def __array__(self, *given: object, **more: object) -> NoReturn:
         raise InterfaceError(
-            "private rows are no array",
+            "private rows are not an array",
             code=609,
             fix='Write expressions: frame["age"] // 10 * 10, frame["age"] > 50, or SQL: "CASE WHEN … END".',
         )

@@ -20,7 +20,13 @@ from dpsql.shell.stderr import coloured, is_terminal
 from dpsql.sources.file_access import NewFile
 
 Expanded = Literal["on", "off", "auto"]
-FOREIGN = (".xlsx", ".xls", ".ods", ".feather", ".arrow", ".orc", ".avro", ".xml", ".pdf", ".db", ".duckdb", ".sqlite")
+FOREIGN = frozenset(
+    """
+    .xlsx .xls .ods .docx .feather .arrow .orc .avro .xml .pdf .db .duckdb .sqlite .png .jpg .jpeg .gif .svg .gz .zip .zst
+    .dta .sav .rds
+    .pkl
+    """.split()
+)
 
 
 def check_ending(path: Path) -> None:

@@ -249,6 +249,7 @@ def test_moments_with_a_zone(connection: dpsql.Connection) -> None:
 STRANGE = f"SELECT '101'::BIT AS b, ['1'::BIT, NULL] AS l, '12:00:00+02'::TIMETZ AS z, {2**128 - 1}::UHUGEINT AS u"
 
 
+@pytest.mark.slow
 def test_values_that_arrow_cannot_hold_stay_what_they_are(connection: dpsql.Connection) -> None:
     """On every way that rows take: apart, into a table, in a transaction, with RETURNING, beside released numbers."""
     shown = [("101", "[1, NULL]", "12:00:00+02", str(2**128 - 1))]

@@ -245,7 +245,7 @@ def test_habits_of_pandas_are_told_what_to_write() -> None:
         lambda: pd.cut(frame["age"], [0, 9]),
         lambda: np.cumsum(frame["age"]),
     ):
-        with pytest.raises(dpsql.InterfaceError, match="no array"):
+        with pytest.raises(dpsql.InterfaceError, match="not an array"):
             array()
     for ufunc in (lambda: np.sinh(frame["age"]), lambda: np.add.reduce(frame["age"])):
         with pytest.raises(dpsql.InterfaceError, match="numpy has no rows"):

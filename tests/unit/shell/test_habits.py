@@ -200,6 +200,7 @@ def test_months_are_shown_as_dates(run: Run) -> None:
 def test_a_name_that_promises_another_form(run: Run, here: Path) -> None:
     outcome = run(HOSPITAL, "SELECT 1", "-o", "n.xlsx")
     assert outcome.code == Exit.FAILED and "no mode writes .xlsx files" in outcome.err
+    assert run(HOSPITAL, "SELECT 1 \\g n.png").code == Exit.FAILED and not (here / "n.png").exists()
     assert run(HOSPITAL, "SELECT 1", "-o", "n.xlsx", "-m", "csv").code == Exit.OK
     assert (here / "n.xlsx").exists()
 

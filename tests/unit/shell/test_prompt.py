@@ -145,7 +145,7 @@ def test_psqls_commands_in_the_middle_of_a_statement(here: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "between"),
     [
         ("SELECT 1\n\\d visits", ("\\d visits", "SELECT 1\n")),
         ("SELECT 1\n  \\x", ("\\x", "SELECT 1\n")),
@@ -157,8 +157,8 @@ def test_psqls_commands_in_the_middle_of_a_statement(here: Path, capsys: pytest.
         ("SELECT 1\n.mode csv", None),
     ],
 )
-def test_what_stands_in_the_middle(text: str, found: tuple[str, str] | None) -> None:
-    assert aside(text) == found
+def test_what_stands_in_the_middle(text: str, between: tuple[str, str] | None) -> None:
+    assert aside(text) == between
 
 
 def test_leaving_needs_no_finished_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
