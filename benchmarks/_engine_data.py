@@ -27,18 +27,19 @@ CLOCK = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the table; keys: of `many`."""
+    """Of the table; keys: of `many`; heavy: rows of one unit, or 0."""
 
     rows: int
     units: int = UNITS
     keys: int = MANY
+    heavy: int = HEAVY
 
 
 def made(size: Size) -> str:
     """The rows, in DuckDB's SQL. The heavy unit's are spread over the whole table."""
     rows = size.rows
-    every = max(1, rows // HEAVY)
-    unit = f"CASE WHEN i % {every} = 0 AND i < {HEAVY * every} THEN 77 ELSE 1000 + hash(i) % {size.units} END"
+    every = max(1, rows // max(1, size.heavy))
+    unit = f"CASE WHEN i % {every} = 0 AND i < {size.heavy * every} THEN 77 ELSE 1000 + hash(i) % {size.units} END"
     x = f"CAST(hash(i, 3) % {HIGH * 10_000} AS DOUBLE) / 10000"
     return (
         f"SELECT CAST(hash({unit}, 9) >> 1 AS BIGINT) AS u, {x} AS x, CAST({x} AS DECIMAL(12,2)) AS d,"
@@ -70,12 +71,13 @@ class Case:
 
     @property
     def plain(self) -> str:
-        """Counts and sums of each unit in each group, clamped, then over units; or its different values, then all."""
+        """Counts and sums of each unit in each group, clamped, then over units; or its different values, then all (n > 0,
+        or Spark would leave units out)."""
         name = self.key
         key, by, groups = ("", "u", "") if name is None else (f"{name}, ", f"u, {name}", f" GROUP BY {name}")
         if self.distinct:
-            values = f"SELECT {key}{self.measured} FROM t GROUP BY {by}, {self.measured}"
-            return f"SELECT {key}count(DISTINCT {self.measured}) FROM ({values}) AS y{groups}"
+            values = f"SELECT {key}{self.measured}, count(*) AS n FROM t GROUP BY {by}, {self.measured}"
+            return f"SELECT {key}count(DISTINCT {self.measured}) FROM ({values}) AS y WHERE n > 0{groups}"
         most = f"{self.limit * HIGH}" if self.measured == "d" else f"{float(self.limit * HIGH)!r}e0"
         inner = f"SELECT {key}count(*) AS n, sum({self.measured}) AS s FROM t GROUP BY {by}"
         sums = f"sum(least(n, {self.limit})), sum(least(greatest(s, 0), {most}))"

@@ -1,11 +1,12 @@
-"""What does bounding cost where the data are? On PostgreSQL and DuckDB, against the plain two-level aggregate there.
+"""What does bounding cost where the data are? On PostgreSQL, Spark and DuckDB, against the plain two-level aggregate there.
 
 1 and 10 million rows of 200,000 units, one of which has 300,000 (--rows 30000000 for three times that). The plain query
 groups by unit and key, clamps each unit's sum, then groups by key. It runs on the same engine, in turns with ours, with as
 much memory for sorts and hashes and as many threads. Ours is every statement of one query in the engine; `query` is all of
-it: planning, connecting, fetching, noise and ledger too. On PostgreSQL processor time is the server's. `bytes` are the
-columns that leave the engine.
-PostgreSQL is started by the benchmark (make engines). On a busy machine the ratio of processor time says more.
+it: planning, connecting, fetching, noise and ledger too. On PostgreSQL processor time is the server's, on Spark Java's.
+`bytes` are the columns that leave the engine. The fastest turn counts, so Spark's is one that is compiled.
+PostgreSQL and one session of Spark are started by the benchmark (make engines). On a busy machine the ratio of processor
+time says more. --no-heavy leaves out the unit with 300,000 rows.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from math import log
 from pathlib import Path
 
 import dpsql
-from benchmarks._engine_data import UNITS, Case, Engine, Size, cases, on_duckdb, on_postgres
+from benchmarks._engine_data import HEAVY, UNITS, Case, Engine, Size, cases, on_duckdb, on_postgres
+from benchmarks._spark import on_spark
 from benchmarks._vault_time import Seconds, bytes_fetched, fastest, vault_time
 
 ENGINES: dict[str, Callable[[Path, Size, int], AbstractContextManager[Engine]]] = {
     "duckdb": on_duckdb,
     "postgresql": on_postgres,
+    "spark": on_spark,
 }
 ROWS = (1_000_000, 10_000_000)
 MOST = 2.0
@@ -42,11 +45,13 @@ class Measured:
 
 
 def main(argv: list[str]) -> None:
-    """--engine duckdb|postgresql, --rows N (may be repeated), --turns N, --threads N, --limit rows of a unit"""
+    """--engine NAME, --rows N (may be repeated), --case NAME, --turns N, --threads N, --limit rows of a unit, --no-heavy"""
     parser = argparse.ArgumentParser(prog="python -m benchmarks engines")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="default: all")
     parser.add_argument("--rows", type=int, action="append", help=f"default: {ROWS}")
+    parser.add_argument("--case", action="append", help="the first column of a line; default: all")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--no-heavy", action="store_true", help="no unit has 300,000 rows")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--limit", type=int, help="rows of a unit that count; default: above almost every unit's")
     chosen = parser.parse_args(argv)
@@ -56,9 +61,13 @@ def main(argv: list[str]) -> None:
             head(engine, rows, chosen.threads)
             with (
                 tempfile.TemporaryDirectory(prefix="dpsql-engines-") as name,
-                ENGINES[engine](Path(name), Size(rows), chosen.threads) as opened,
+                ENGINES[engine](
+                    Path(name), Size(rows, heavy=0 if chosen.no_heavy else HEAVY), chosen.threads
+                ) as opened,
             ):
                 for case in cases(chosen.limit or 2 * rows // UNITS):
+                    if case.name not in (chosen.case or [case.name]):
+                        continue
                     measured = measure(opened, case, chosen.turns)
                     line(case, measured)
                     if case.name in before:

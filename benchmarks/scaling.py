@@ -24,7 +24,7 @@ PARTS = ("rows", "units", "groups")
 
 
 def main(argv: list[str]) -> None:
-    """--engine duckdb|postgresql, --part rows|units|groups, --most rows, --fixed rows where others grow, --threads N"""
+    """--engine NAME, --part rows|units|groups, --most rows, --fixed rows where others grow, --threads N"""
     parser = argparse.ArgumentParser(prog="python -m benchmarks scaling")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="default: all")
     parser.add_argument("--part", choices=PARTS, action="append", help="default: all")

@@ -169,7 +169,7 @@ OTHERS: list[Expr] = [
     *(COLUMNS[name] for name in ("b", "t", "s", "dt", "du", "ts", "tu")),
     lit("a", TEXT), lit("", TEXT), lit("Äp\n'", TEXT), lit(True, BOOLEAN), lit(18262, DATE), lit(-1, TIMESTAMP),
 ]  # fmt: skip
-DIGITS = [lit(n, INTEGER) for n in (-3, -2, -1, 0, 1, 2, 5, 20)]
+DIGITS = [lit(n, INTEGER) for n in (-40, -38, -19, -3, -2, -1, 0, 1, 2, 5, 20)]
 INTERVALS = [
     lit(text, INTERVAL) for text in ("1 0 0", "-13 0 0", "0 40 0", "2 -3 4000000", "0 0 -1", "48000 0 0", "-48000 0 0")
 ]

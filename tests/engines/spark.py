@@ -15,6 +15,16 @@ MISSING = "pip install 'dpsql[spark]', and Java 17 or later (make engines)"
 # Statements are not compiled, which takes longer than to run them over a test's rows; tests that want it say COMPILED.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "CODEGEN_ONLY"}
+# Whatever a session is made with, all others of the process begin with, those of the backend too.
+ODD = {
+    "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.legacy.setopsPrecedence.enabled": "true",
+    "spark.sql.parquet.int96TimestampConversion": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+}
 
 
 def available() -> bool:
@@ -41,6 +51,7 @@ def running() -> Iterator[Any]:
         # Most of a short session's time is to compile Spark itself: the quick compiler does.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         **INTERPRETED,
+        **ODD,
     }
     builder = SparkSession.builder.master("local[2]").appName("dpsql tests")
     for name, value in options.items():
@@ -52,16 +63,16 @@ def running() -> Iterator[Any]:
     try:
         yield session
     finally:
-        gateway = session.sparkContext._gateway
-        session.stop()
-        _end(gateway)
+        ended(session)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _end(gateway: Any) -> None:
-    """Java ends with its standard input, else with this process."""
+def ended(session: Any) -> None:
+    """And Java with it, which ends with its standard input, else with this process."""
     from pyspark import SparkContext
 
+    gateway = session.sparkContext._gateway
+    session.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait(timeout=60)

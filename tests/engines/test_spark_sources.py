@@ -56,7 +56,7 @@ def opened(source: SparkTable) -> Vault:
     ("made", "name", "code"),
     [
         ("CREATE VIEW {} AS SELECT * FROM visits", "view_1", 316),
-        ("CREATE TEMPORARY VIEW {} AS SELECT * FROM visits", "view_2", 303),
+        ("CREATE TEMPORARY VIEW {} AS SELECT * FROM visits", "view_2", 316),
         ("CREATE GLOBAL TEMPORARY VIEW {} AS SELECT * FROM visits", "global_temp.view_3", 316),
         ("CREATE TABLE {} USING csv AS SELECT * FROM visits", "csv_1", 316),
         ("CREATE TABLE {} USING json AS SELECT * FROM visits", "json_1", 316),
@@ -93,6 +93,27 @@ def test_a_dataframe_is_refused_and_says_what_to_do(spark: Any, folder: Path) ->
         assert "saveAsTable" in str(caught.value)
     with testing.exact(people({"x": "real"}), source=frame.toArrow()) as connection:
         assert connection.execute("SELECT COUNT(*) FROM t").fetchall() == [(2,)]
+
+
+def test_a_name_is_the_users_own(spark: Any, folder: Path) -> None:
+    """USE says where it is looked for; where a temporary view hides a table of that name, nothing is read by it."""
+    spark.sql("CREATE SCHEMA clinic")
+    spark.sql("CREATE TABLE clinic.visits USING parquet AS SELECT 1L AS u")
+    try:
+        spark.sql("USE clinic")
+        with opened(at(spark, "visits")) as vault:
+            assert vault.identity("t")["schema"] == "clinic"
+            spark.sql("USE default")
+            assert vault.run(f"SELECT u FROM {vault.relation('t')}")["u"].tolist() == [1]
+        spark.sql("CREATE TEMPORARY VIEW visits AS SELECT 7L AS u")
+        with pytest.raises(SourceError, match="visits is a view"):
+            opened(at(spark, "visits"))
+        with opened(at(spark, "clinic.visits")) as vault:
+            assert vault.columns("t")[0].name == "u"
+    finally:
+        spark.sql("USE default")
+        spark.sql("DROP VIEW IF EXISTS visits")
+        spark.sql("DROP SCHEMA clinic CASCADE")
 
 
 # --- what is read ------------------------------------------------------------------------------------------------------

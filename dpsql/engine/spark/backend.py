@@ -39,6 +39,7 @@ class Spark(Sealed):
         self._sources, self._owner_log = dict(sources), owner_log
         self.views = tuple(f"source_{i}" for i in range(len(sources)))  # the files' names in a session
         self._root = session_at(cluster, owner_log)
+        self._schema = current_schema(self._root)  # USE in the user's session says where its names are
         self.tables = self._described()
 
     def _described(self) -> Tables:
@@ -84,9 +85,11 @@ class Spark(Sealed):
         """The session stays: another vault may be on it, and it may be the user's."""
 
     def fresh(self) -> SparkSession:
-        return settings.fresh(self._root)
+        return settings.fresh(self._root, self._schema)
 
     def describe(self, session: SparkSession) -> Tables:
+        for table, source in self._sources.items():
+            describing.not_shadowed(self._root, table, source)
         return {
             table: describing.described(session, table, source, view)
             for view, (table, source) in zip(self.views, self._sources.items(), strict=True)
@@ -204,6 +207,10 @@ class SparkRun(Sealed):
         if session is not None:
             with suppress(Exception):
                 _end(session, [*self._views, *self._backend.views])
+
+
+def current_schema(session: SparkSession) -> tuple[str, str]:
+    return session.catalog.currentCatalog(), session.catalog.currentDatabase()
 
 
 def _end(session: SparkSession, views: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.engine.quoting import fold
 from dpsql.engine.sources import UNREADABLE, Column, SparkTable
+from dpsql.engine.spark.connecting import is_remote
 from dpsql.engine.spark.milliseconds import MOMENTS, why_no_moments
 from dpsql.errors import SourceError
 
@@ -37,9 +38,9 @@ REASONS = (
     ("interval", "an interval is not among dpsql's types"),
     ("time", "a time of day is not among dpsql's types"),
 )
+READ_AT = re.compile(r"access_time=\d+;")  # of a file's status: reading it is no change
 
-
-Files = frozenset[tuple[object, ...]]  # place, size and time of the last change of each
+Files = frozenset[tuple[object, ...]]  # place, size and time of the last change of each, and what else is said of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,24 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
     return Table(relation=quoted(*parts), columns=columns, place=tuple(place.items()))
 
 
+def not_shadowed(session: SparkSession, table: str, source: SparkTable) -> None:
+    """SourceError 316 where the name says a temporary view in the session that was given, and a table elsewhere."""
+    if source.cluster.session is None or len(source.name) != 1:
+        return
+    entry = _entry(session, source.name)
+    if entry is not None and entry.isTemporary:
+        raise _is_a_view(table, entry.name)
+
+
+def _is_a_view(table: str, name: str) -> SourceError:
+    return SourceError(
+        f"table {table}: {name} is a view",
+        code=316,
+        why="Its rows may be others each time it is read, or depend on other people's.",
+        fix="Write a table of it: CREATE TABLE … AS SELECT * FROM it. A table of the same name is meant by schema.table.",
+    )
+
+
 def _entry(session: SparkSession, name: tuple[str, ...]) -> Any:
     from pyspark.errors import PySparkException
 
@@ -97,12 +116,7 @@ def _entry(session: SparkSession, name: tuple[str, ...]) -> Any:
 def _kind(session: SparkSession, table: str, entry: Any, name: str) -> str:
     """What Spark keeps it as."""
     if entry.tableType == "VIEW" or entry.isTemporary:
-        raise SourceError(
-            f"table {table}: {entry.name} is a view",
-            code=316,
-            why="Its rows may be others each time it is read, or depend on other people's.",
-            fix="Write a table of it: CREATE TABLE … AS SELECT * FROM it.",
-        )
+        raise _is_a_view(table, entry.name)
     rows = session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     provider = next((str(row[1]).lower() for row in rows if row[0] == "Provider"), "")
     if provider not in KEPT:
@@ -174,5 +188,10 @@ def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mappin
             places.update(session.table(tables[name].relation).inputFiles())
     if not places:
         return frozenset()
-    listed = session.read.format("binaryFile").load(sorted(places)).select("path", "length", "modificationTime")
-    return frozenset(tuple(row) for row in listed.collect())
+    listed: Any = session.read.format("binaryFile").load(sorted(places))
+    if is_remote(session):
+        return frozenset(tuple(row) for row in listed.select("path", "length", "modificationTime").collect())
+    index = (
+        listed._jdf.queryExecution().analyzed().collectLeaves().head().relation().location()
+    )  # without a job of Spark's
+    return frozenset((READ_AT.sub("", file),) for file in index.allFiles().mkString("\n").split("\n"))

@@ -35,14 +35,23 @@ PINS = (
     ("spark.sql.parquet.inferTimestampNTZ.enabled", "true"),
     ("spark.sql.parquet.binaryAsString", "false"),
     ("spark.sql.runSQLOnFiles", "false"),  # a name is a table's
+    ("spark.sql.parquet.int96TimestampConversion", "false"),
+    ("spark.sql.legacy.parquet.nanosAsLong", "false"),
+    ("spark.sql.legacy.charVarcharAsString", "false"),  # the blanks of char(n) are known for what they are
+    ("spark.sql.legacy.setopsPrecedence.enabled", "false"),
+    ("spark.sql.legacy.timeParserPolicy", "CORRECTED"),
+    ("spark.sql.legacy.literal.pickMinimumPrecision", "true"),
     # small tables are sent as they are
     ("spark.sql.execution.arrow.pyspark.enabled", "true"),
 )
 
 
-def fresh(session: SparkSession) -> SparkSession:
-    """Without the user's settings, temporary views and functions."""
+def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> SparkSession:
+    """Without the user's settings, temporary views and functions. schema: its current catalog and schema."""
     made = session.newSession()
+    if schema is not None:
+        made.catalog.setCurrentCatalog(schema[0])
+        made.catalog.setCurrentDatabase(schema[1])
     for name, value in PINS:
         if _actual(made, name) == value.lower():
             continue  # to set it again would only warn, of some that Spark will drop

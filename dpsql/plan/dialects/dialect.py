@@ -45,6 +45,8 @@ class Dialect(ABC):
 
     name: ClassVar[str]  # as messages call it
     sorts: ClassVar[bool] = False  # whether what a unit has is better counted as it is sorted, than by a join
+    # whether a unit's rows in a group are better added up before they are weighed, and nothing is read in two places
+    adds_first: ClassVar[bool] = False
 
     # --- names, constants, types ---
 
@@ -154,8 +156,14 @@ class Dialect(ABC):
         """A whole number that is known to fit 64 bits, as BIGINT."""
 
     @abstractmethod
-    def sum(self, x: str) -> str:
-        """An aggregate: the sum of whole numbers, of which no total is beyond 2^126, as a wide number."""
+    def sum(self, x: str, *, most: int | None = None, where: str | None = None) -> str:
+        """The sum of whole numbers (where that is true), of which no total is beyond 2^126, as a wide number. most: x is a
+        BIGINT of at most that size, which an engine may add up in another way."""
+
+    def parts(self, x: str, most: int) -> Sequence[tuple[str, int, int]]:
+        """A BIGINT within ±most in parts that are added up apart: each an aggregate that is a BIGINT, what it is multiplied
+        by, and the most that one number's part is in size. Empty where that is no gain."""
+        return ()
 
     @abstractmethod
     def quotient(self, dividend: str, divisor: str, *, wide: bool = False) -> str:

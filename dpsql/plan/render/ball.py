@@ -55,6 +55,40 @@ def weights_of_rows(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step,
     )
 
 
+def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, ...]:
+    """Steps that end in `weighed`: the columns of the step `pairs` (u, g, and columns that `counts` names: how many rows a
+    unit has in each group) with the weights that `weights_of_rows` gives. Each step is read once, so nothing need be stored
+    to be the same in two places.
+
+    Lemma: the weights are the same. Proof: as there. n is the sum of n_g over all of the unit's pairs, by a window, and q of
+    n_g², which is only added up where n > ⌊√R⌋: else it is not asked for.
+    """
+    names = [*counts]
+    whole = ", ".join(f"{dialect.narrow(f'sum({n}) OVER (PARTITION BY u)')} AS t_{name}" for name, n in counts.items())
+    counted = Step("counted", f"SELECT *, {whole} FROM pairs")
+    if ball.norm == 1:
+        shown = ", ".join(f"{unit_weight(ball, f't_{name}', dialect)} AS {name}" for name in names)
+        return counted, Step("weighed", f"SELECT *, {shown} FROM counted")
+    most = dialect.integer(math.isqrt(ball.squared))
+    squares = []
+    for name, n in counts.items():
+        square = f"{dialect.wide(n)} * {dialect.wide(n)}"
+        summed = f"sum(CASE WHEN t_{name} > {most} THEN {square} END) OVER (PARTITION BY u)"
+        squares.append(f"{dialect.wide(summed)} AS q_{name}")
+    proposed = ", ".join(f"{_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in names)
+    shown = ", ".join(
+        f"CASE WHEN t_{name} <= {most} THEN {dialect.integer(FULL)} ELSE {_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} "
+        f"END AS {name}"
+        for name in names
+    )
+    return (
+        counted,
+        Step("squares", f"SELECT *, {', '.join(squares)} FROM counted"),
+        Step("proposed", f"SELECT *, {proposed} FROM squares"),
+        Step("weighed", f"SELECT *, {shown} FROM proposed"),
+    )
+
+
 def unit_weight(ball: Ball, count: str, dialect: Dialect) -> str:
     """The weight in norm 1 of a unit whose rows (or values) are `count`: at most 2^20, so a BIGINT holds it."""
     most, full = ball.reach(1), dialect.integer(FULL)  # T·2^20
@@ -82,4 +116,9 @@ def _norm_2(ball: Ball, q: str, r: str, dialect: Dialect) -> str:
 
 def weighted(piece: str, weight: str, most: int, dialect: Dialect) -> str:
     """piece·weight in a type that holds it, |piece| ≤ most."""
-    return f"{piece} * {weight}" if most * FULL < 2**62 else f"{dialect.wide(piece)} * {weight}"
+    return f"{piece} * {weight}" if is_narrow(most) else f"{dialect.wide(piece)} * {weight}"
+
+
+def is_narrow(most: int) -> bool:
+    """Whether a piece, |piece| ≤ most, times a weight is a BIGINT."""
+    return most * FULL < 2**62

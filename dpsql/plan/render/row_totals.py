@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsql.plan.balls import Ball, Norm
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.measurements import Measurement, OnAxis, Product, RowMoments, RowTotal, most
-from dpsql.plan.render.ball import unit_weight, weights_of_rows
+from dpsql.plan.render.ball import unit_weight, weighed_pairs, weights_of_rows
 from dpsql.plan.render.one_row import each_unit
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Parts, Printer
@@ -15,10 +15,14 @@ from dpsql.plan.vault_query import Question, Step
 
 def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
     """Without keys a unit's rows are added up first and weighed once: Σ w·p = w·Σ p. With keys each row is weighed: most
-    pairs of a unit and a group have few rows, and need no hash table of their own then."""
-    weighing = Weighing.of(parts, apart=not printer.one_group)
+    pairs of a unit and a group have few rows, and need no hash table of their own then. On a cluster these are added up
+    first, too: the rows of one unit would all travel to one machine."""
+    added_first = printer.one_group or printer.dialect.adds_first
+    weighing = Weighing.of(parts, apart=not added_first)
     ball = printer.ball(True, 1 if printer.one_group else norm)
-    sums = Sums(printer.dialect, weighing, "full" if ball is None else "of units" if printer.one_group else "of rows")
+    sums = Sums(printer.dialect, weighing, "full" if ball is None else "of units" if added_first else "of rows")
+    if ball is not None:  # a weight times the rows of its unit, in a group or all of them, is at most √R·2^20
+        sums.reach = ball.reach(1)
     totals = {j: totals_of_rows(printer, j, one, sums) for j, one in parts}
     outs = shown_totals(printer, parts, totals, sums)
     rows_ = printer.rows(parts, present=weighing.present if sums.kind == "of rows" else ())
@@ -29,6 +33,12 @@ def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
             f"{unit_weight(ball, count, printer.dialect)} AS {name}" for name, count in weighing.counts.items()
         ]
         return summed(printer, _added_first(rows_, unit_weights, sums), "units", sums, outs, parts)
+    if added_first:
+        counts = {name: sums.inner.setdefault(text, f"n_{name}") for name, text in weighing.counts.items()}
+        added = ", ".join(f"{text} AS {name}" for text, name in sums.inner.items())
+        pairs = Step("pairs", f"SELECT u, g, {added} FROM rows GROUP BY u, g")
+        steps = [Step("rows", rows_), pairs, *weighed_pairs(ball, counts, printer.dialect)]
+        return summed(printer, steps, "weighed", sums, outs, parts)
     if printer.stage.limit.rows.most == 1:
         return summed(printer, each_unit(printer, ball, rows_, ("g",), weighing, parts), "rows", sums, outs, parts)
     steps = [printer.step("rows", rows_), *weights_of_rows(ball, weighing.counts, printer.dialect)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from dpsql.plan.balls import FULL
+from dpsql.plan.balls import FULL, ROWS_LIMIT
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.measurements import Measurement
-from dpsql.plan.render.ball import weighted
+from dpsql.plan.render.ball import is_narrow, weighted
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Parts, Printer
 from dpsql.plan.slices import slice_of
@@ -50,12 +51,14 @@ class Weighing:
 
 @dataclass(slots=True)
 class Sums:
-    """Sums per group that totals are made of, each once. kind: of rows (or pairs) joined to weights; of units with their
-    weights; or of rows with the full weight, which is multiplied in afterwards. inner: what is added up for each unit."""
+    """Sums per group that totals are made of, each once. kind: of rows (or pairs) joined to weights; of units (or of a
+    unit's rows in one group) with their weights; or of rows with the full weight, which is multiplied in afterwards. inner:
+    what is added up for each unit. reach: the most that a unit's weight times those of its rows that it is for is."""
 
     dialect: Dialect
     weighing: Weighing
     kind: OneOf["of rows", "of units", "full"]
+    reach: int = ROWS_LIMIT * FULL
     names: dict[str, str] = field(default_factory=dict)
     inner: dict[str, str] = field(default_factory=dict)
 
@@ -69,28 +72,44 @@ class Sums:
             case "full":
                 return self._full(self.of(entered))
             case "of units":
-                return self.of(self.dialect.sum(f"{self._inner(entered)} * {weight}"))
+                return self.of(self.dialect.sum(f"{self._inner(entered)} * {weight}", most=self.reach))
             case "of rows":
-                every = self.of(self.dialect.sum(weight))
+                every = self.of(self.dialect.sum(weight, most=FULL))
                 if all_rows:
                     return every
-                return f"({every} - coalesce({self.of(f'{self.dialect.sum(weight)} FILTER (WHERE p{j} IS NULL)')}, 0))"
+                none = self.of(self.dialect.sum(weight, most=FULL, where=f"p{j} IS NULL"))
+                return f"({every} - coalesce({none}, 0))"
 
     def sum(self, j: int, piece: str, largest: int) -> str:
         """Σ w·p."""
         weight = self.weighing.names[j]
         match self.kind:
             case "full":
-                return self._full(self.of(self.dialect.sum(piece)))
+                return self._full(self.of(self.dialect.sum(piece, most=largest if largest < 2**62 else None)))
             case "of units":
-                inner = self._inner(self.dialect.sum(piece))
+                parts = self.dialect.parts(piece, largest) if largest < 2**62 else ()
+                if parts and self.reach * max(size for _, _, size in parts) < 2**62:
+                    return self._in_parts(parts, weight)
+                inner = self._inner(self.dialect.sum(piece, most=largest if largest < 2**62 else None))
                 return self.of(self.dialect.sum(f"{self.dialect.wide(inner)} * {weight}"))
             case "of rows":
-                return self.of(self.dialect.sum(weighted(piece, weight, largest, self.dialect)))
+                added = weighted(piece, weight, largest, self.dialect)
+                return self.of(self.dialect.sum(added, most=largest * FULL if is_narrow(largest) else None))
+
+    def _in_parts(self, parts: Sequence[tuple[str, int, int]], weight: str) -> str:
+        """Lemma: no product is beyond 2^62. Proof: a unit's part is at most its rows times the size, and its weight times
+        these rows at most the reach."""
+        terms = []
+        for text, factor, size in parts:
+            added = self.of(self.dialect.sum(f"{self._inner(text)} * {weight}", most=self.reach * size))
+            terms.append(f"{added} * {self.dialect.wide(self.dialect.integer(factor))}")
+        return f"({' + '.join(terms)})"
 
     def entered(self, j: int, *, all_rows: bool) -> str:
         entered = "count(*)" if all_rows else f"count(p{j})"
-        return self.of(self.dialect.sum(self._inner(entered)) if self.kind == "of units" else entered)
+        if self.kind == "of units":
+            return self.of(self.dialect.sum(self._inner(entered), most=ROWS_LIMIT))
+        return self.of(entered)
 
     def _inner(self, text: str) -> str:
         return self.inner.setdefault(text, f"a{len(self.inner)}")

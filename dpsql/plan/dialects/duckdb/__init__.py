@@ -104,8 +104,8 @@ class DuckDb(Dialect):
     def narrow(self, x: str) -> str:
         return f"CAST({x} AS BIGINT)"
 
-    def sum(self, x: str) -> str:
-        return f"sum({x})"
+    def sum(self, x: str, *, most: int | None = None, where: str | None = None) -> str:
+        return f"sum({x})" if where is None else f"sum({x}) FILTER (WHERE {where})"
 
     def quotient(self, dividend: str, divisor: str, *, wide: bool = False) -> str:
         return f"{dividend} // {divisor}"

@@ -100,8 +100,8 @@ class Postgres(Dialect):
     def narrow(self, x: str) -> str:
         return f"CAST({x} AS bigint)"
 
-    def sum(self, x: str) -> str:
-        return f"sum({x})"
+    def sum(self, x: str, *, most: int | None = None, where: str | None = None) -> str:
+        return f"sum({x})" if where is None else f"sum({x}) FILTER (WHERE {where})"
 
     def quotient(self, dividend: str, divisor: str, *, wide: bool = False) -> str:
         return f"div({dividend}, {divisor})" if wide else f"{dividend} / {divisor}"

@@ -6,18 +6,19 @@ binding    an argument is evaluated once    numbers    integers and decimals
 functions  every function's form            casts, texts, moments, rounding
 refusals   what has none, and why           rows       aggregates and windows of a unit's rows
 reading    stored columns                   places     values on axes, and keys as they travel
-steps      a statement, step by step
+steps      a statement, step by step        sums       totals, in 64-bit parts where that is proved
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from dpsql.catalog.model import ColumnSpec, TableSpec
 from dpsql.domain.types import Kind, Type
 from dpsql.ir.expr import Expr, Literal
-from dpsql.plan.dialects.dialect import ColumnPrinter, Dialect
-from dpsql.plan.dialects.spark import functions, literals, places, reading, reals
+from dpsql.plan.dialects.dialect import ColumnPrinter, Dialect, Levels
+from dpsql.plan.dialects.spark import binding, functions, literals, places, reading, reals, sums
 from dpsql.plan.dialects.spark.literals import WIDE
 from dpsql.plan.dialects.spark.refusals import refusal
 from dpsql.plan.dialects.spark.steps import script
@@ -27,6 +28,7 @@ from dpsql.plan.vault_query import Step
 
 class Spark(Dialect):
     name = "Spark"
+    sorts = adds_first = True
 
     def identifier(self, name: str) -> str:
         return literals.identifier(name)
@@ -95,9 +97,11 @@ class Spark(Dialect):
     def narrow(self, x: str) -> str:
         return f"CAST({x} AS BIGINT)"
 
-    def sum(self, x: str) -> str:
-        """Of BIGINTs it would be a BIGINT, which ends."""
-        return f"sum(CAST({x} AS {WIDE}))"
+    def sum(self, x: str, *, most: int | None = None, where: str | None = None) -> str:
+        return sums.total(x, most, "" if where is None else f" FILTER (WHERE {where})")
+
+    def parts(self, x: str, most: int) -> Sequence[tuple[str, int, int]]:
+        return sums.parts(x, most, "")
 
     def quotient(self, dividend: str, divisor: str, *, wide: bool = False) -> str:
         """DIV of wide numbers answers 64 bits of the quotient: one above 2^62 is 2^62."""
@@ -130,6 +134,9 @@ class Spark(Dialect):
 
     def anti_join(self, right: str, on: str) -> tuple[str, str]:
         return f"LEFT ANTI JOIN {right} ON {on}", ""
+
+    def levels(self) -> AbstractContextManager[Levels]:
+        return binding.levels()
 
     def any_of_one(self, column: str) -> str:
         return f"any_value({column})"

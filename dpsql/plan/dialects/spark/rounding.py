@@ -52,10 +52,12 @@ def _toward_zero(value: str, scale: int) -> str:
 
 def _rounded_whole(number: str, digits: int) -> str:
     """A wide number to a power of ten, halves away from zero; NULL where 38 digits do not hold it."""
-    power = integer(10**-digits) if -digits < 19 else f"CAST('{10**-digits}' AS {WIDE})"
-    half = integer(10**-digits // 2) if -digits < 19 else f"CAST('{10**-digits // 2}' AS {WIDE})"
     if -digits > 38:
         return f"CASE WHEN {number} IS NOT NULL THEN CAST('0' AS {WIDE}) END"
+    half = integer(10**-digits // 2) if -digits < 19 else f"CAST('{10**-digits // 2}' AS {WIDE})"
+    if -digits == 38:  # 10^38 itself has 39 digits
+        return bound((number,), lambda x: f"CASE WHEN {x} > -{half} AND {x} < {half} THEN CAST('0' AS {WIDE}) END")
+    power = integer(10**-digits) if -digits < 19 else f"CAST('{10**-digits}' AS {WIDE})"
 
     def body(x: str) -> str:
         off = f"({x} % {power})"

@@ -1,0 +1,75 @@
+"""The table of `engines` on Spark: one session for all turns, in this process, with so many threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from benchmarks._engine_data import CLOCK, Size, made
+from benchmarks._vault_time import Seconds
+from dpsql.engine.spark import settings
+from tests.engines.spark import ended
+
+MEMORY = "4g"
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """The plain query has the settings that dpsql's have."""
+
+    session: Any
+    threads: int
+    name: str = "spark"
+
+    def source(self) -> object:
+        return self.session
+
+    def plain(self, sql: str) -> int:
+        return int(settings.fresh(self.session).sql(sql).toArrow().num_rows)
+
+    def timed(self, work: Callable[[], object]) -> Seconds:
+        wall, cpu = time.perf_counter(), self._spent()
+        work()
+        return Seconds(wall=time.perf_counter() - wall, cpu=self._spent() - cpu)
+
+    def _spent(self) -> float:
+        """Of Java's process: compiling and collecting garbage too."""
+        pid = self.session.sparkContext._gateway.proc.pid
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / CLOCK
+
+
+@contextmanager
+def on_spark(folder: Path, size: Size, threads: int) -> Iterator[Spark]:
+    """Spark's own settings but for memory and the number of partitions, of which 200 are too many for two processors."""
+    from pyspark.sql import SparkSession
+
+    file = folder / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({made(size)}) TO '{file}' (FORMAT parquet)")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": MEMORY,
+        "spark.sql.shuffle.partitions": str(4 * threads),
+        "spark.sql.warehouse.dir": str(folder / "tables"),
+        "spark.local.dir": str(folder / "local"),
+    }
+    builder = SparkSession.builder.master(f"local[{threads}]").appName("dpsql benchmarks")
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        session.sql(f"CREATE TABLE t USING parquet LOCATION '{file}'").collect()
+        yield Spark(session, threads)
+    finally:
+        ended(session)
