@@ -64,6 +64,26 @@ class Cluster:
         self._run("connect", "spark-submit", "--master", self.master, "--class", server, *given, "spark-internal")
         listening(int(port))
 
+    def stop_serving(self) -> None:
+        server = self._started.pop()
+        server.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=30)
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+    def executors(self) -> list[int]:
+        """Process ids of those that this cluster's workers started."""
+        sessions = {process.pid for process in self._started}
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                session = int((process / "stat").read_text().rpartition(")")[2].split()[3])
+                if session in sessions and b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes():
+                    found.append(int(process.name))
+        return found
+
     def _run(self, name: str, program: str, *arguments: str) -> None:
         environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, "SPARK_NO_DAEMONIZE": "1"}
         with (self.folder / f"{name}.log").open("wb") as log:

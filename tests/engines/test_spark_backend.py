@@ -55,3 +55,22 @@ def test_a_text_of_more_than_16_mib_is_null(spark: Any) -> None:
     with testing.exact({**catalog, "tables": {"long": catalog["tables"]["t"]}}, source=spark) as connection:
         assert connection.execute("SELECT COUNT(*), COUNT(s) FROM long").fetchall() == [(2, 1)]
     spark.sql("DROP TABLE long")
+
+
+@pytest.mark.slow
+def test_sums_in_parts_are_exact(spark: Any) -> None:
+    """Of numbers as large as is said, of both signs; of no number NULL."""
+    from dpsql.plan.dialects.spark.sums import total
+
+    for bits in (1, 21, 22, 23, 43, 44, 45, 62):
+        ends = [2**bits, -(2**bits), 2**bits - 1, 1 - 2**bits, -1, 0, 1, 2 ** (bits - 1), None]
+        numbers = ends * 3 + [2**bits] * 50
+        values = ", ".join(
+            f"({'NULL' if x is None else f'CAST({x} AS BIGINT)'}, {n % 2 == 0})" for n, x in enumerate(numbers)
+        )
+        asked = f"{total('x', 2**bits, '')} AS a, {total('x', 2**bits, ' FILTER (WHERE b)')} AS c"
+        row = spark.sql(
+            f"SELECT {asked}, {total('CAST(NULL AS BIGINT)', 2**bits, '')} AS n FROM VALUES {values} AS v (x, b)"
+        )
+        expected = sum(filter(None, numbers)), sum(filter(None, numbers[::2])), None
+        assert tuple(row.collect()[0]) == expected, bits

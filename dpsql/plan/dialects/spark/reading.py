@@ -33,8 +33,15 @@ FIRST, LAST = "TIMESTAMP_NTZ'0001-01-01 00:00:00'", "TIMESTAMP_NTZ'9999-12-31 23
 
 
 def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_unit: bool) -> str:
-    """SourceError 307 where no reading of that type is total and plain."""
+    """SourceError 307 where no reading of that type is total and plain; for units whose collation takes texts for one."""
     type_ = declared.type
+    if is_unit and " collate " in actual:
+        raise SourceError(
+            f'table {spec.name}: the unit\'s column "{declared.name}" has a collation that takes different texts for equal',
+            code=307,
+            why="What is one person to Spark would be several to dpsql, which compares texts byte by byte.",
+            fix="Write a table in which the column has no collation, or make a column of numbers the unit.",
+        )
     if is_unit:
         shown = _unit(column, actual, type_)
     else:
