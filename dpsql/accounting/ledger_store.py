@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsql.accounting.ledger_chain import NO_ENTRIES, Head, HeadFile
+from dpsql.accounting.ledger_lost import overwrite_the_lost
 from dpsql.accounting.ledger_place import (
     APPLICATION,
     create_private,
@@ -191,6 +192,7 @@ class Store:
                 writing = Writing(connection)
                 if not start_over:
                     self.check_tip(writing)
+                    overwrite_the_lost(writing, self.read_head, _head_of)
                 before = _head_of(writing)
                 yield writing
                 self._crash_point(f"{step}.written")

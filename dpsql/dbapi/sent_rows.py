@@ -22,7 +22,7 @@ def held_rows(scratch: Scratch, columns: Sequence[tuple[str, str]], rows: Sequen
     scratch.load(TABLE, texts, {name: "VARCHAR" for name in texts if name != "n"})
     try:
         cells = [f"CAST(c{i} AS {type_}) AS {identifier(name)}" for i, (name, type_) in enumerate(columns)]
-        return scratch.query(f"SELECT {', '.join(cells)} FROM {TABLE} ORDER BY n")
+        return scratch.query(f"SELECT {', '.join(cells)} FROM {TABLE} ORDER BY {TABLE}.n")
     finally:
         scratch.drop(TABLE)
 

@@ -263,3 +263,14 @@ def test_the_shell(server: Started) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("n\n") and "specialties,public" in done.stdout and "2 rows of a unit" in done.stdout
     assert "cost ε = 0.5" in done.stderr or "ε = 0.5" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["n", "N", "c0", "c1", "dpsql_sent", "dpsql_sent.n"])
+def test_rows_keep_their_order_whatever_columns_are_called(name: str) -> None:
+    rows = [("x", 3), ("z", 1), ("y", 2), (None, 0)]
+    scratch = Scratch()
+    try:
+        held = held_rows(scratch, [("k", "VARCHAR"), (name, "INTEGER")], rows)
+        assert held.fetchall() == rows
+    finally:
+        scratch.close()
