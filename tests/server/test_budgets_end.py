@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 import pytest
@@ -23,7 +23,9 @@ pytestmark = pytest.mark.slow
 
 PASSWORD = "password of ana"
 FIRST = "SELECT specialty, COUNT(*) AS n FROM visits GROUP BY specialty ORDER BY specialty"
-DELTA = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.01, delta = 0.5) referrer, COUNT(*) AS n FROM visits GROUP BY 1"
+DELTA = (
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.01, delta = 0.5) referrer, COUNT(*) FROM visits GROUP BY 1"
+)
 NEXT = "SELECT specialty, SUM(cost) AS s FROM visits GROUP BY specialty"
 DEAR = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 3) COUNT(*) AS n FROM visits"
 CASES = {
@@ -33,6 +35,13 @@ CASES = {
     "one query's": (10, "max_per_query: {epsilon: 2}", DEAR, "DPSQL-401"),
 }
 Said = tuple[str, str, str, str]
+
+
+class Case(NamedTuple):
+    server: Started
+    refused: str
+    expected: Said
+    rows: list[Any]
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -45,7 +54,9 @@ def case(
     with started(metadata, "--postgres-port", "0") as server:
         Accounts(metadata.with_name(metadata.name + ".ledger.users")).set_password("ana", PASSWORD)
         assert server.query(FIRST).status == 200
-        yield server, refused, code
+        expected, rows = embedded(server, refused), embedded(server, FIRST)
+        assert expected[0] == code and expected[1] and len(rows) == 3
+        yield Case(server, refused, expected, rows)
 
 
 def of_error(error: dpsql.Error) -> Said:
@@ -113,19 +124,17 @@ WAYS: dict[str, Callable[[Started, str], Any]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_door_says_what_the_engine_says(case: tuple[Started, str, str], way: str) -> None:
-    server, refused, code = case
-    before, expected, rows = charges(server.metadata), embedded(server, refused), embedded(server, FIRST)
-    assert expected[0] == code and all(expected[1:2]) and len(rows) == 3
+def test_every_door_says_what_the_engine_says(case: Case, way: str) -> None:
+    before = charges(case.server.metadata)
     for _ in range(2):
-        assert WAYS[way](server, refused) == expected
-        assert WAYS[way](server, FIRST) == rows
-    assert charges(server.metadata) == before
+        assert WAYS[way](case.server, case.refused) == case.expected
+        assert WAYS[way](case.server, FIRST) == case.rows
+    assert charges(case.server.metadata) == before
 
 
-def test_the_page_says_it_too(case: tuple[Started, str, str], browser: Browser) -> None:  # noqa: F811
-    server, refused, code = case
-    before, (_, what, why, fix) = charges(server.metadata), embedded(server, refused)
+def test_the_page_says_it_too(case: Case, browser: Browser) -> None:  # noqa: F811
+    server, refused, (code, what, why, fix), _ = case
+    before = charges(server.metadata)
     with opened(browser, server) as page:
         sign_in(page, server)
         page.get_by_label("Query").fill(refused)
@@ -137,7 +146,7 @@ def test_the_page_says_it_too(case: tuple[Started, str, str], browser: Browser) 
         assert all(text in said for text in (code, what, why, fix) if text)
         ask(page, FIRST)
         assert len(cells(page)) == 3
-        page.get_by_text("a repeat, nothing charged").wait_for()
+        page.get_by_text("3 rows; a repeat, nothing charged").wait_for()
     assert charges(server.metadata) == before
 
 
