@@ -21,6 +21,7 @@ from dpsql.sql.bind.exprs import bind_expr
 from dpsql.sql.bind.scope import Scope
 from dpsql.sql.bind.select import bind_select
 from dpsql.sql.bind.sorting import limit_of, limit_place, ordinal, sort_key
+from dpsql.sql.bind.unused import without_unused
 from dpsql.sql.bind.values import bind_values
 from dpsql.sql.naming import Printed
 from dpsql.sql.parse import parse
@@ -51,6 +52,8 @@ def bind(
     _check_unit(statement, catalog)
     context = Context(statement, catalog, aggregates, user_tables, ids, printed, bind_query, bind_view, bind_expr)
     node = bind_query(statement.tree, context, Env(), None)
+    if any(type_.kind is Kind.ANY for columns in user_tables.values() for _, type_ in columns):
+        node = without_unused(node)
     if free_columns(node):
         raise Refused(
             "a subquery uses a column of the outer query in a way that dpsql cannot untangle",

@@ -265,3 +265,26 @@ def test_values_that_arrow_cannot_hold_stay_what_they_are(connection: dpsql.Conn
         first = connection.execute("UPDATE m SET b = b RETURNING *").fetchall()
         assert first == rows(connection, "FROM m") == rows(connection, STRANGE)
     assert connection.execute("SELECT b, l FROM m").arrow().to_pylist() == [{"b": "101", "l": ["1", None]}]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM t WHERE k IN (SELECT w FROM m)",
+        "SELECT COUNT(*) FROM t JOIN m ON k = w",
+        "SELECT w, COUNT(*) FROM m JOIN t ON k = w GROUP BY w",
+        "SELECT COUNT(*) FROM t WHERE EXISTS (FROM m WHERE w = k AND w > '')",
+        "WITH n AS (SELECT * FROM m), o AS (SELECT * FROM n) SELECT COUNT(*) FROM t JOIN o ON k = w",
+        "SELECT COUNT(*) FROM t JOIN (FROM m UNION ALL FROM m) AS n ON k = w AND n.z IS NULL",
+    ],
+)
+def test_columns_of_other_types_beside_private_rows(connection: dpsql.Connection, sql: str) -> None:
+    """A TIME or a UUID that the query does not use is in nobody's way; one that it uses is refused by its name."""
+    connection.execute("CREATE TABLE m (z TIME, w VARCHAR, u UUID)")
+    connection.execute("INSERT INTO m VALUES (NULL, 'a', uuid())")
+    if "z" in sql:
+        with pytest.raises(dpsql.Refused, match='DPSQL-130  the type of column "z"'):
+            connection.execute(sql)
+    else:
+        assert 0 < connection.execute(sql).fetchall()[0][-1] < 100
+    assert rows(connection, "SELECT typeof(z), typeof(u) FROM m") == [("TIME", "UUID")]
