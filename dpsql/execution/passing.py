@@ -12,14 +12,24 @@ from functools import cache, reduce
 
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import fold
-from dpsql.engine.apart.tree import Named, aggregate_names, function_names, is_several, named, system_tables
+from dpsql.engine.apart.tree import (
+    Named,
+    aggregate_names,
+    function_names,
+    is_several,
+    named,
+    system_tables,
+    table_function_names,
+)
 from dpsql.engine.printing import printed
 from dpsql.errors import Error, Refused, Span, SqlError
 from dpsql.execution.planning import Parameters, read, releases_alone
+from dpsql.functions.table import FUNCTIONS
 from dpsql.session import Session
 from dpsql.sql.allow import allow
 from dpsql.sql.lifting import Lifting
 from dpsql.sql.mixing import PREFIX, Mixed
+from dpsql.sql.options import did_you_mean
 from dpsql.sql.passing import (
     PassedQuery,
     Values,
@@ -71,12 +81,31 @@ def read_for(session: Session, text: str, parameters: Parameters = None) -> Stat
         return asked.statement(passed_of(asked, reads, values_of(asked.pieces, parameters)))
     try:
         statement = read(text, parameters)
-    except (Refused, SqlError):
+    except (Refused, SqlError) as error:
         mixed = mixed_statement(session, asked, parameters)
         if mixed is None:
+            if error.code in ("DPSQL-100", "DPSQL-120"):
+                _check_functions(asked)
             raise
         return mixed
     return dataclasses.replace(statement, otherwise=cache(lambda: mixed_statement(session, asked, parameters)))
+
+
+def _check_functions(asked: PassedQuery) -> None:
+    """SqlError 107 for a name that is nobody's function, where DuckDB can read the text: a mistyped one sent it to the
+    planner, which stumbles at what only DuckDB knows."""
+    names = names_in(asked.query)
+    known = function_names() | table_function_names()
+    wrong = set() if names is None else names.functions - known - {*map(fold, BY_NAME), *map(fold, FUNCTIONS)}
+    for piece in asked.pieces:
+        if fold(piece.identifier) in wrong:
+            near = did_you_mean(fold(piece.identifier), tuple(sorted(function_names())))
+            raise SqlError(
+                f"{piece.identifier[:60]} is not a function of dpsql's or DuckDB's",
+                code=107,
+                at=Span(piece.start, piece.end),
+                why=f"Did you mean {near}?" if near else "",
+            )
 
 
 def passed_of(asked: PassedQuery, reads: Reads, values: Values, at: Span | None = None) -> Passed:

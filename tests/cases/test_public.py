@@ -144,6 +144,19 @@ def test_parameters_are_what_duckdb_takes(
     assert public.execute("SELECT $v AS x", {"v": value}).fetchall() == [(value,)]
 
 
+@pytest.mark.parametrize(
+    ("sql", "near"),
+    [
+        ("SELECT list_transfrm([1], lambda x: x)", "list_transform"),
+        ("SELECT {'a': strng_agg(name, '')} FROM towns", "string_agg"),
+        ("SELECT x.list_srt() FROM (SELECT [age] AS x FROM visits)", "list_sort"),
+    ],
+)
+def test_a_mistyped_function_is_named(sql: str, near: str, public: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.SqlError, match=f"(?s)DPSQL-107.*Did you mean {near}"):
+        public.execute(sql)
+
+
 def test_a_private_query_takes_plain_parameters(public: dpsql.Connection) -> None:
     for value in (b"x", UUID(int=7), [1], time(1)):
         with pytest.raises(dpsql.SqlError, match="DPSQL-109"):
