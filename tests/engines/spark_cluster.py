@@ -76,13 +76,13 @@ class Cluster:
     def executors(self) -> list[int]:
         """Process ids of those that this cluster's workers started."""
         sessions = {process.pid for process in self._started}
-        found = []
+        pids = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 session = int((process / "stat").read_text().rpartition(")")[2].split()[3])
                 if session in sessions and b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes():
-                    found.append(int(process.name))
-        return found
+                    pids.append(int(process.name))
+        return pids
 
     def _run(self, name: str, program: str, *arguments: str) -> None:
         environment = {**os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": HOST, "SPARK_NO_DAEMONIZE": "1"}
