@@ -1,6 +1,7 @@
-"""The table of `engines` on each engine, what is asked of it, the plain query there, and the processor time of the engine.
+"""The tables of `engines` on each engine, and the processor time of the engine.
 
 t(u, x, d, few, many): a unit has about rows / units rows, with any keys; HEAVY rows are of one unit. d is x in hundredths.
+p(person, region): one row for each unit.
 """
 
 from __future__ import annotations
@@ -48,70 +49,13 @@ def made(size: Size) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A question. limit: rows of a unit that count. key: what it groups by, or None; measured: what is added up, or counted
-    distinctly; mechanism: of the noise, which decides how units are weighed."""
-
-    name: str
-    limit: int
-    key: str | None = "few"
-    private: bool = False
-    measured: str = "x"
-    distinct: bool = False
-    keys: int = MANY
-    mechanism: str = "auto"
-
-    @property
-    def query(self) -> str:
-        key, by = ("", "") if self.key is None else (f"{self.key}, ", f" GROUP BY {self.key}")
-        asked = f"COUNT(DISTINCT {self.measured})" if self.distinct else f"COUNT(*), SUM({self.measured})"
-        options = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='{self.mechanism}')"
-        return f"SELECT {options} {key}{asked} FROM t{by}"
-
-    @property
-    def plain(self) -> str:
-        """Counts and sums of each unit in each group, clamped, then over units; or its different values, then all (n > 0,
-        or Spark would leave units out)."""
-        name = self.key
-        key, by, groups = ("", "u", "") if name is None else (f"{name}, ", f"u, {name}", f" GROUP BY {name}")
-        if self.distinct:
-            values = f"SELECT {key}{self.measured}, count(*) AS n FROM t GROUP BY {by}, {self.measured}"
-            return f"SELECT {key}count(DISTINCT {self.measured}) FROM ({values}) AS y WHERE n > 0{groups}"
-        most = f"{self.limit * HIGH}" if self.measured == "d" else f"{float(self.limit * HIGH)!r}e0"
-        inner = f"SELECT {key}count(*) AS n, sum({self.measured}) AS s FROM t GROUP BY {by}"
-        sums = f"sum(least(n, {self.limit})), sum(least(greatest(s, 0), {most}))"
-        return f"SELECT {key}{sums} FROM ({inner}) AS y{groups}"
-
-    @property
-    def catalog(self) -> dict[str, object]:
-        between: dict[str, object] = {"lower": 0, "upper": HIGH}
-        columns: dict[str, object] = {"x": {"type": "real", **between}, "d": {"type": "decimal(12, 2)", **between}}
-        for name, many in (("few", FEW), ("many", self.keys)):
-            public = {"type": "integer", "lower": 0, "upper": many - 1, "nullable": False}
-            columns[name] = "integer" if self.private and name == self.key else public
-        return {
-            "dataset": "engines",
-            "unit": "person",
-            "budget": {"epsilon": 1_000_000, "delta": 0.5},
-            "per_query": {"epsilon": 1, "delta": 1e-9},
-            "tables": {"t": {"unit": "u", "rows_per_unit": self.limit, "columns": {"u": "integer", **columns}}},
-        }
-
-
-def cases(limit: int) -> Iterator[Case]:
-    yield Case(name="no keys", key=None, limit=limit)
-    yield Case(name="8 keys", limit=limit)
-    yield Case(name="10,000 keys", key="many", limit=limit)
-    yield Case(name="10,000 private", key="many", private=True, limit=limit)
-    yield Case(name="8 keys, Gaussian", mechanism="gaussian", limit=limit)
-    yield Case(name="decimals", measured="d", limit=limit)
-    yield Case(name="an expression", measured="greatest(least(x * x / (x + 1), 240), 0)", limit=limit)
-    yield Case(name="distinct values", measured="many", distinct=True, limit=limit)
+def people() -> str:
+    """The units, of a relation t, in DuckDB's SQL."""
+    return f"SELECT u AS person, CAST(hash(u, 5) % {FEW} AS BIGINT) AS region FROM (SELECT DISTINCT u FROM t) AS units"
 
 
 class Engine(Protocol):
-    """One engine with the table. source: what connect() is given. threads: of both, the plain query and dpsql."""
+    """One engine with the tables. source: what connect() is given. threads: of both, the plain query and dpsql."""
 
     name: str
     threads: int
@@ -192,15 +136,18 @@ def on_duckdb(folder: Path, size: Size, threads: int) -> Iterator[DuckDb]:
     path.unlink(missing_ok=True)
     with duckdb.connect(str(path)) as connection:
         connection.execute(f"CREATE TABLE t AS {made(size)}")
+        connection.execute(f"CREATE TABLE p AS {people()}")
     yield DuckDb(path, threads)
 
 
 @contextmanager
 def on_postgres(folder: Path, size: Size, threads: int) -> Iterator[Postgres]:
     """A server of its own: Debian's package, the package's settings, nobody's cache warm but what the queries warm."""
-    file = folder / "t.csv"
+    files = {name: folder / f"{name}.csv" for name in ("t", "p")}
     with duckdb.connect() as connection:
-        connection.execute(f"COPY ({made(size)}) TO '{file}' (HEADER false)")
+        connection.execute(f"CREATE VIEW t AS {made(size)}")
+        connection.execute(f"COPY t TO '{files['t']}' (HEADER false)")
+        connection.execute(f"COPY ({people()}) TO '{files['p']}' (HEADER false)")
     with running() as server:
         fresh(server)
         server.execute("ALTER SYSTEM SET autovacuum = off")
@@ -208,16 +155,18 @@ def on_postgres(folder: Path, size: Size, threads: int) -> Iterator[Postgres]:
         server.execute(
             "CREATE TABLE t (u bigint, x double precision, d numeric(12,2), few bigint NOT NULL, many bigint NOT NULL)"
         )
-        _copied(server, file)
-        server.execute("VACUUM (ANALYZE) t")
+        server.execute("CREATE TABLE p (person bigint NOT NULL, region bigint NOT NULL)")
+        for name, file in files.items():
+            _copied(server, name, file)
+        server.execute("VACUUM (ANALYZE)")
         yield Postgres(server, threads)
 
 
-def _copied(server: Server, file: Path) -> None:
+def _copied(server: Server, table: str, file: Path) -> None:
     with (
         psycopg.connect(host=str(server.folder), dbname=PLAIN, user=OWNER) as connection,
         file.open("rb") as lines,
-        connection.cursor().copy("COPY t FROM STDIN (FORMAT csv)") as copy,
+        connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
     ):
         while part := lines.read(1 << 20):
             copy.write(part)

@@ -20,7 +20,8 @@ from math import log
 from pathlib import Path
 
 import dpsql
-from benchmarks._engine_data import HEAVY, UNITS, Case, Engine, Size, cases, on_duckdb, on_postgres
+from benchmarks._engine_cases import Case, cases
+from benchmarks._engine_data import HEAVY, UNITS, Engine, Size, on_duckdb, on_postgres
 from benchmarks._spark import on_spark
 from benchmarks._vault_time import Seconds, bytes_fetched, fastest, vault_time
 
@@ -78,14 +79,14 @@ def main(argv: list[str]) -> None:
 def head(engine: str, rows: int, threads: int) -> None:
     print(f"\n{engine}: {rows:,} rows, {UNITS:,} units, threads: {threads}")
     words = ("plain, s", "ours, s", "query, s", "ratio", "plain cpu", "our cpu", "ratio", "groups", "bytes", "a group")
-    print(f"{'keys':>16}" + "".join(f"{word:>{len(word) + 3}}" for word in words))
+    print(f"{'keys':>20}" + "".join(f"{word:>{len(word) + 3}}" for word in words))
 
 
 def line(case: Case, m: Measured) -> None:
     wall, cpu = m.ours.wall / m.plain.wall, m.whole.cpu / m.plain.cpu
     each = m.size / max(1, m.groups)
     print(
-        f"{case.name:>16}{m.plain.wall:>11.3f}{m.ours.wall:>10.3f}{m.whole.wall:>11.3f}{wall:>8.2f}{m.plain.cpu:>12.2f}"
+        f"{case.name:>20}{m.plain.wall:>11.3f}{m.ours.wall:>10.3f}{m.whole.wall:>11.3f}{wall:>8.2f}{m.plain.cpu:>12.2f}"
         f"{m.whole.cpu:>10.2f}{cpu:>8.2f}{m.groups:>9,}{m.size:>8,}{each:>10.0f}{'' if wall <= MOST else '  over'}",
         flush=True,
     )
@@ -96,7 +97,7 @@ def slope(rows: int, small: Measured, many: int, large: Measured) -> None:
         log(b / a) / log(many / rows)
         for a, b in ((small.ours.wall, large.ours.wall), (small.whole.cpu, large.whole.cpu))
     )
-    print(f"{'':>16}   time grows as rows to the power of {next(powers):.2f} (cpu {next(powers):.2f})", flush=True)
+    print(f"{'':>20}   time grows as rows to the power of {next(powers):.2f} (cpu {next(powers):.2f})", flush=True)
 
 
 def measure(engine: Engine, case: Case, turns: int) -> Measured:

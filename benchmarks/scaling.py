@@ -14,7 +14,8 @@ from math import log
 from pathlib import Path
 
 import dpsql
-from benchmarks._engine_data import Case, Size
+from benchmarks._engine_cases import Case
+from benchmarks._engine_data import Size
 from benchmarks._vault_time import Seconds, bytes_fetched, vault_time
 from benchmarks.engines import ENGINES
 

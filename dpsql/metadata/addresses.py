@@ -44,6 +44,11 @@ def scheme_of(text: str) -> str:
     return text.partition("://")[0]
 
 
+def holds_password(text: str) -> bool:
+    """Whether a path looks like an address with a password, whose :// is misspelt: messages must not quote it."""
+    return re.search(r":[^/]*@", text) is not None
+
+
 def read_address(text: str, *, password_file: Path | None = None, timeout: int | None = None) -> ServerAddress:
     """AddressError for what is none; nothing of it quotes the text."""
     scheme, rest = text.partition("://")[0].lower(), text.partition("://")[2]

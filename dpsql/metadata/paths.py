@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
-from dpsql.metadata.addresses import scheme_of
+from dpsql.metadata.addresses import holds_password, scheme_of
 from dpsql.metadata.reading import Reader, quoted
 from dpsql.metadata.tree import Tree, printable
 
@@ -24,7 +23,7 @@ def path_text(reader: Reader, tree: Tree) -> str | None:
         fix = "give a path on this machine, postgresql://user@host/database, or pass source= to connect()"
         reader.problem(tree.where, f"the source at {printable(scheme_of(text)[:20])}:// is not on this machine", fix)
         return None
-    if re.search(r":[^/]*@", text):
+    if holds_password(text):
         reader.problem(tree.where, "a path with : and @ looks like an address with a password", SOURCE_FORMS)
         return None
     if not text.isprintable():

@@ -21,9 +21,9 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     **dict.fromkeys(MEASUREMENTS, ("name", "because")),
     Key: ("because",),
     Limit: ("because", "said"),
-    Source: ("proof",),
+    Source: ("proof", "ranges"),
 }
-"""Fields that are words for the reader: they decide nothing."""
+"""Fields that are words for the reader, or follow from others: they decide nothing."""
 
 
 def plan_fingerprint(plan: ReleasePlan, contents: Mapping[str, str] | None = None) -> str:

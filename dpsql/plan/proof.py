@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dpsql.domain.ranges import Range
 from dpsql.functions.function import unchecked
-from dpsql.ir.expr import Call, Column
+from dpsql.ir.expr import Call, Column, Expr
 from dpsql.ir.nodes import Project
 
 
@@ -84,6 +85,7 @@ class Source:
     else, under filters, projections, windows and semi-joins).
     calls: how many calls of functions were proved to answer whatever is stored; checked: those that do so by answering
     NULL where DuckDB would fail.
+    ranges: of the columns of `node`, as kernel/totality.py computes them; none where nothing is known.
     """
 
     node: Project
@@ -92,6 +94,14 @@ class Source:
     single: bool
     calls: int = 0
     checked: tuple[Call, ...] = ()
+    ranges: tuple[Range | None, ...] = ()
+
+    def range_of(self, expr: Expr) -> Range | None:
+        """Of a column of `node`: what it can hold by its definition."""
+        if not isinstance(expr, Column):
+            return None
+        known = {f.id: range_ for f, range_ in zip(self.node.fields, self.ranges, strict=False)}
+        return known.get(expr.id)
 
 
 def described(proof: Proof) -> list[str]:

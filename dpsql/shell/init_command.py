@@ -57,7 +57,9 @@ def _of_files(
     source: Path, table: str | None, delimiter: str | None, output: Path | None
 ) -> tuple[list[tuple[str, str]], str]:
     from dpsql.metadata.scaffold import scaffold, scaffold_all
+    from dpsql.sources.table_sources import check_path
 
+    check_path(str(source))
     check_options(source, table, delimiter)
     place = os.path.relpath(source, output.parent if output is not None else Path())
     if source.suffix in DATABASE_ENDINGS and table is None:

@@ -11,7 +11,7 @@ from dpsql.engine.opening import EngineName, engine_of
 from dpsql.errors import InterfaceError, SourceError
 from dpsql.ir.ids import Ids
 from dpsql.ir.nodes import Scan
-from dpsql.metadata.addresses import AddressError, is_address, read_address, scheme_of
+from dpsql.metadata.addresses import AddressError, holds_password, is_address, read_address, scheme_of
 from dpsql.metadata.clusters import is_cluster
 from dpsql.sources.spark_sources import cluster_of, is_session, of_spark, on_spark, spark_source
 
@@ -74,6 +74,7 @@ def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source
         return on_spark(catalog, cluster_of(text))
     if "://" in text:
         return {fold(table.name): _server(text, table) for table in catalog.tables}
+    check_path(text)
     if text.endswith((".duckdb", ".db", ".ddb")):
         return {
             fold(table.name): sources.Database(path=Path(text), schema="main", table=table.name)
@@ -84,6 +85,16 @@ def _from_path(catalog: Catalog, source: str | Path) -> dict[str, sources.Source
     raise InterfaceError(
         "one file is given for several tables", fix="Name the table of each: source={'visits': 'visits.parquet', …}."
     )
+
+
+def check_path(text: str) -> None:
+    """SourceError 318 for a path that looks like an address with a password."""
+    if holds_password(text):
+        raise SourceError(
+            "a path with : and @ looks like an address with a password",
+            code=318,
+            fix="Write postgresql://user@host/database, without the password; or rename the file.",
+        )
 
 
 def _server(text: str, table: TableSpec, name: str | None = None) -> sources.Server:
@@ -148,6 +159,7 @@ def _source_from(value: object, table: TableSpec) -> sources.Source:
     if isinstance(value, Mapping) and isinstance(value.get("database"), str) and set(value) == {"database", "table"}:
         return _server(value["database"], table, str(value["table"]))
     if isinstance(value, str | Path):
+        check_path(str(value))
         kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
         return sources.Files(paths=(Path(value),), kind=kind, exact_text=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
     return sources.Frame(data=value)

@@ -137,6 +137,29 @@ def test_a_share_of_a_memory_is_refused(catalog: Catalogs) -> None:
 
 
 @pytest.mark.slow
+def test_a_connection_that_is_lost_is_charged_and_says_nothing(catalog: Catalogs, server: Server) -> None:
+    server.execute("CREATE TABLE cut_off AS SELECT * FROM visits")
+
+    def cut_off() -> None:
+        for _ in range(600):
+            if server.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"):
+                server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+                return
+            time.sleep(0.05)
+
+    path = catalog("cut_off")
+    with dpsql.connect(path) as connection:
+        with slow_statements(server):
+            thread = threading.Thread(target=cut_off)
+            thread.start()
+            with pytest.raises(dpsql.Error) as caught:
+                connection.execute(BY_WARD)
+            thread.join()
+        assert caught.value.code == "DPSQL-500" and "terminat" not in str(caught.value)
+        assert spent(connection) == 1
+        assert len(connection.execute(BY_WARD).fetchall()) == 8  # the next one has a connection of its own
+
+
 def test_control_c_ends_the_servers_query(catalog: Catalogs, server: Server) -> None:
     """The charge stands: what the query saw is not known. The connection stays usable."""
     server.execute("CREATE TABLE locked AS SELECT * FROM visits")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+import select
+import socket
 import subprocess
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+import dpsql
 from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
 from dpsql.catalog.model import Catalog
@@ -113,6 +118,9 @@ def test_why_a_database_cannot_be_connected_to_is_said_without_names(server: Ser
     reasons["postgresql://reader@127.0.0.1:1/plain"] = "no server answers there"
     reasons["postgresql://reader@/plain?host=%2Fno-such-folder"] = "no server answers there"
     reasons["postgresql:///?service=no-such-service"] = "the service file has no such service"
+    reasons[server.url() + "&port=no-port"] = "libpq does not take a value in the address"
+    reasons["postgresql://reader@127.0.0.1:99999/plain"] = "libpq does not take a value in the address"
+    reasons[server.url() + "&target_session_attrs=standby"] = "not as target_session_attrs asks"
     for url, reason in reasons.items():
         code, said = run("init", url)
         assert code != 0 and "DPSQL-315" in said and reason in said, said
@@ -280,6 +288,33 @@ def test_a_password_in_a_command_is_refused_and_not_repeated(
     assert code != 0 and "318" in said and PASSWORD not in said
 
 
+@pytest.mark.parametrize(
+    "scheme", ["postgres//", "postgresql:/", "postgresql//", "postgressql://", "jdbc:postgresql://"]
+)
+def test_a_password_behind_a_misspelt_scheme_is_not_repeated(scheme: str, tmp_path: Path, run: Run) -> None:
+    address = f"{scheme}u:{PASSWORD}@h/d"
+    code, said = run("init", address)
+    assert code != 0 and "DPSQL-3" in said and PASSWORD not in said
+    yaml = tmp_path / "d.yaml"
+    yaml.write_text(METADATA.format(source=f'"{address}"', more=""))
+    assert PASSWORD not in run("check", str(yaml), "--source")[1]
+    yaml.write_text(yaml.read_text().replace(f'    source: "{address}"\n', ""))
+    for source in (address, {"stays": address}, {"stays": {"database": address, "table": "stays"}}):
+        with pytest.raises(dpsql.Error) as caught, dpsql.connect(yaml, source=source) as connection:
+            connection.execute("SELECT COUNT(*) FROM stays")
+        assert PASSWORD not in everything(caught.value)
+
+
+def test_locked_tables_are_waited_for_until_the_timeout(server: Server) -> None:
+    server.execute("CREATE TABLE busy (u bigint)")
+    with server.connect() as other:
+        other.execute("BEGIN; LOCK TABLE busy IN ACCESS EXCLUSIVE MODE")
+        source = server.table("busy", timeout=1)
+        with pytest.raises(SourceError, match="within its `timeout:`; perhaps somebody has locked them"):
+            Vault.open({"t": source})
+        other.execute("ROLLBACK")
+
+
 METADATA = """
 dataset: d
 unit: person
@@ -300,7 +335,37 @@ def catalog(tmp_path: Path, source: str) -> Catalog:
     return load(path)
 
 
-def test_the_ledger_knows_the_database_by_what_it_says_of_itself(server: Server, tmp_path: Path) -> None:
+@contextmanager
+def over_tcp(server: Server) -> Iterator[int]:
+    """A port of this machine that leads to the server's socket."""
+    number = server.execute("SHOW port")[0][0]
+
+    def carry(caller: socket.socket) -> None:
+        with caller, socket.socket(socket.AF_UNIX) as inner, suppress(OSError):
+            inner.connect(str(server.folder / f".s.PGSQL.{number}"))
+            other = {caller: inner, inner: caller}
+            while True:
+                for end in select.select([*other], [], [])[0]:
+                    if not (part := end.recv(1 << 16)):
+                        return
+                    other[end].sendall(part)
+
+    def serve() -> None:
+        with suppress(OSError):  # closed at the end
+            while True:
+                carry(listening.accept()[0])
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_the_ledger_knows_the_database_by_what_it_says_of_itself(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from dpsql.sources.table_sources import declared_source
 
     ledger = Ledger.open(tmp_path / "ledger", Account(dataset="d", epsilon=None, capped=False))
@@ -310,10 +375,18 @@ def test_the_ledger_knows_the_database_by_what_it_says_of_itself(server: Server,
         with Vault.open({table.name: declared_source(table) for table in declared}) as vault:
             check_identity(vault, declared, ledger)
 
-    link = tmp_path / "link"
+    link, services = tmp_path / "link", tmp_path / "services"
     link.symlink_to(server.folder)
+    services.write_text(f"[hospital]\nhost={server.folder}\ndbname={PLAIN}\nuser=reader\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(services))
     opened(server.url())
     opened(f"postgresql://owner@/{PLAIN}?host={link}&application_name=other")  # another spelling, another user
+    opened("postgresql:///?service=hospital")
+    for host in ("127.0.0.1", "localhost"):
+        with over_tcp(server) as port:
+            opened(f"postgresql://reader@{host}:{port}/{PLAIN}")
+    port = server.execute("SHOW port")[0][0]
+    opened(f"postgres://reader@:{port}/{PLAIN}?host={link}&connect_timeout=3")
     server.execute("CREATE TABLE public.stays (person bigint, days integer)", database=COLLATED)
     with pytest.raises(SourceError, match="another database than the one on which the budget was spent") as caught:
         opened(server.url(COLLATED))

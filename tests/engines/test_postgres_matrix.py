@@ -53,13 +53,31 @@ def compared(
     return answered
 
 
+WORLDS = {"dirty": clinic.dirty, "clean": clinic.clean, "empty": clinic.empty}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["dirty", "clean", "empty"])
-def test_the_clinic(world: str, postgres: Server) -> None:
-    private = {"dirty": clinic.dirty, "clean": clinic.clean, "empty": clinic.empty}[world]()
+@pytest.mark.parametrize(
+    ("world", "most", "salt"), [("dirty", None, 0), ("dirty", 1000, 3), ("clean", None, 0), ("empty", None, 0)]
+)
+def test_the_clinic(world: str, most: int | None, salt: int, postgres: Server) -> None:
+    """most: groups and rows of a unit that count; without it the catalog's, which several patients are over."""
+    private = WORLDS[world]()
     asked = [case.text for case in ACCEPTED]
-    salts = SALTS if world == "dirty" else (0,)
-    assert compared(postgres, clinic.CATALOG, private, clinic.PUBLIC, asked, salts) >= len(asked) * 0.9
+    catalog = clinic.CATALOG if most is None else _limited(clinic.CATALOG, most)
+    assert compared(postgres, catalog, private, clinic.PUBLIC, asked, (salt,)) >= len(asked) * 0.9
+
+
+def _limited(catalog: Mapping[str, Any], most: int) -> dict[str, Any]:
+    limits = {"max_groups": most, "max_rows": most}
+    tables = {name: {**spec, **limits} if "max_rows" in spec else spec for name, spec in catalog["tables"].items()}
+    return {**catalog, "tables": tables}
+
+
+def test_limits_that_bite_and_do_not() -> None:
+    """Of the clinic's visits, the rows of the patient that has most."""
+    (rows,) = clinic.dirty()["visits"]["patient_id"].value_counts().head(1)
+    assert 4 < rows < 1000
 
 
 @pytest.mark.slow
@@ -81,6 +99,22 @@ def test_every_aggregate(limits: dict[str, int], public: bool, postgres: Server)
     ]
     catalog = mixed.catalog(public=public, **limits, **SPENDING)
     assert compared(postgres, catalog, {"t": mixed.table()}, {}, asked) == len(asked)
+
+
+GAUSSIAN = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian', delta=1e-6)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [2, 5000])
+def test_gaussian_noise(most: int, postgres: Server) -> None:
+    """Weights in norm 2, of units over the limit and within it."""
+    asked = [f"{GAUSSIAN} k, {case.text} FROM t GROUP BY k" for case in mixed.ANSWERED]
+    catalog = mixed.catalog(public=True, max_groups=most, max_rows=most, **SPENDING)
+    assert compared(postgres, catalog, {"t": mixed.table()}, {}, asked, (0,)) == len(asked)
+    hostile_ = [sql.replace("SELECT", GAUSSIAN, 1) for sql in hostile.questions() if "GROUP BY" in sql[:-20]]
+    tables = hostile.tables(max_groups=most, max_rows=most)
+    catalog = dataset(tables, **hostile.OPTIONS)
+    assert compared(postgres, catalog, {"v": hostile.table()}, {"m": hostile.WORDS}, hostile_, (0,)) == len(hostile_)
 
 
 @pytest.mark.slow

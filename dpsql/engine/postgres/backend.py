@@ -39,18 +39,20 @@ class Postgres(Sealed):
         self.system, self.tables = self._described()
 
     def _described(self) -> State:
-        said = ""
+        said, why = "", ""
         run = PostgresRun(self, None)
         try:
             return run.describe()
         except driver().Error as error:  # the message may quote anything
             said = f"{type(error).__name__}: {error}"
+            if classify(error) is Failure.OUT_OF_TIME:
+                why = " within its `timeout:`; perhaps somebody has locked them"
         finally:
             run.close()
         if self._owner_log is not None:
             self._owner_log(said)
         raise SourceError(
-            "the PostgreSQL database of `source:` does not describe its tables",
+            f"the PostgreSQL database of `source:` does not describe its tables{why}",
             code=315,
             fix="Details are in the owner's log.",
         )

@@ -26,6 +26,12 @@ _REASONS = (  # what libpq or the server says in English
     ("starting up", "it is starting"),
     ("shutting down", "it is being stopped"),
     (" does not exist", "it has no such role or database"),
+    ("pg_hba.conf rejects", "its pg_hba.conf does not let the role in from here"),
+    ("not permitted to log in", "the role may not log in"),
+    ("not currently accepting", "the database takes no connections"),
+    ("invalid ", "libpq does not take a value in the address, such as its port"),
+    ("standby mode", "it is not as target_session_attrs asks"),
+    ("session is ", "it is not as target_session_attrs asks"),
 )
 _WAYS = "PGPASSWORD, ~/.pgpass, a service file, or `password_file:` beside `database:`"
 

@@ -21,13 +21,21 @@ def weights(ball: Ball, counts: Counts, source: str, dialect: Dialect, *, by_gro
     if by_group:
         parts = (f"{dialect.wide(count)} AS n_{name}" for name, count in counts.items())
         spread = f"(SELECT u, {', '.join(parts)} FROM {source} GROUP BY u, {group}) AS spread"
-        squares = (f"{dialect.sum(f'n_{name} * n_{name}')} AS q_{name}" for name in counts)
-    else:
-        spread = source
-        squares = (f"{dialect.wide(count)} AS q_{name}" for name, count in counts.items())
-    inner = f"SELECT u, {', '.join(squares)} FROM {spread} GROUP BY u"
-    proposed = ", ".join(f"q_{name}, {_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in counts)
-    columns = (f"{_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} AS {name}" for name in counts)
+        return _of_spread(ball, list(counts), spread, dialect)
+    squares = {name: dialect.wide(count) for name, count in counts.items()}
+    return _of_squares(ball, squares, source, dialect)
+
+
+def _of_spread(ball: Ball, names: list[str], spread: str, dialect: Dialect) -> str:
+    """Norm 2, of a relation with n_<name>, wide: how many rows a unit has in a group."""
+    return _of_squares(ball, {name: dialect.sum(f"n_{name} * n_{name}") for name in names}, spread, dialect)
+
+
+def _of_squares(ball: Ball, squares: Counts, source: str, dialect: Dialect) -> str:
+    """squares: aggregates of a unit's rows of `source`, the q of each weight."""
+    inner = f"SELECT u, {', '.join(f'{q} AS q_{name}' for name, q in squares.items())} FROM {source} GROUP BY u"
+    proposed = ", ".join(f"q_{name}, {_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in squares)
+    columns = (f"{_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} AS {name}" for name in squares)
     return f"SELECT u, {', '.join(columns)} FROM (SELECT u, {proposed} FROM ({inner}) AS squares) AS proposed"
 
 
@@ -43,9 +51,7 @@ def weights_of_rows(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step,
         return (Step("weights", weights(ball, counts, "rows", dialect, by_group=True)),)
     most = dialect.integer(math.isqrt(ball.squared))
     counted = ", ".join(f"{count} AS n_{name}" for name, count in counts.items())
-    few, many = (
-        word.join(f"n_{name} {sign} {most}" for name in counts) for word, sign in ((" AND ", "<="), (" OR ", ">"))
-    )
+    few, many = _at_most(counts, most), " OR ".join(f"n_{name} > {most}" for name in counts)
     full = ", ".join(f"{dialect.integer(FULL)} AS {name}" for name in counts)
     above = dialect.semi_join("rows", f"(SELECT u FROM counted WHERE {many}) AS above", "rows.u = above.u")
     spread = weights(ball, counts, above, dialect, by_group=True)
@@ -86,6 +92,43 @@ def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, .
         Step("squares", f"SELECT *, {', '.join(squares)} FROM counted"),
         Step("proposed", f"SELECT *, {proposed} FROM squares"),
         Step("weighed", f"SELECT *, {shown} FROM proposed"),
+    )
+
+
+def _at_most(counts: Counts, most: str) -> str:
+    return " AND ".join(f"n_{name} <= {most}" for name in counts)
+
+
+def shares(ball: Ball, counts: Counts, added: Mapping[str, str], dialect: Dialect) -> tuple[Step, ...]:
+    """Steps that end in `shares`: of the step `rows`, which lie in groups g, what is `added` up in a group by units of full
+    weight, all in one row, and by each other unit, with the weights (norm 2) beside it.
+
+    In norm 2 few units have so many rows that it matters how they are spread over groups (`weights_of_rows`); here theirs
+    are weighed once for each group, and the rows are read as often as in norm 1.
+    Lemma: Σ weight·added is Σ w·p with the weights w of `weights`. Proof: of a unit with n ≤ ⌊√R⌋ rows w is 2^20
+    (`weights_of_rows`), and the sum of what such units add is weighed by it; h is NULL in their rows alone, since no row's u
+    is NULL. Of another unit each row of `spread` with its h is one group, with all its rows of that group: what weights are
+    made of, and are multiplied with. INNER: what was not counted is not added.
+    """
+    few = _at_most(counts, dialect.integer(math.isqrt(ball.squared)))
+    counted = ", ".join(f"{count} AS n_{name}" for name, count in counts.items())
+    apart = (
+        f"SELECT rows.*, CASE WHEN {few} THEN NULL ELSE rows.u END AS h FROM rows JOIN counted ON rows.u = counted.u"
+    )
+    sums = ", ".join([counted, *(f"{text} AS {name}" for text, name in added.items())])
+    wide = ", ".join(f"{dialect.wide(f'n_{name}')} AS n_{name}" for name in counts)
+    heavy = f"(SELECT h AS u, {wide} FROM spread WHERE h IS NOT NULL) AS heavy"
+    full = [f"{dialect.integer(FULL)} AS {name}" for name in counts]
+    each = [", ".join(["g", *weights_, *added.values()]) for weights_ in (full, list(counts))]
+    return (
+        Step("counted", f"SELECT u, {counted} FROM rows GROUP BY u"),
+        Step("spread", f"SELECT g, h, {sums} FROM ({apart}) AS apart GROUP BY g, h", stored=True),
+        Step("weights", _of_spread(ball, list(counts), heavy, dialect)),
+        Step(
+            "shares",
+            f"SELECT {each[0]} FROM spread WHERE h IS NULL "
+            f"UNION ALL SELECT {each[1]} FROM spread JOIN weights ON spread.h = weights.u",
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dpsql.domain.ranges import Range
 from dpsql.domain.types import BIGINT, TEXT, Kind, Type
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.ready import AllRows, Listed, Occurring, Ready
@@ -11,6 +12,8 @@ from dpsql.plan.render.relation import Relations
 from dpsql.plan.stages import Key, NoisyStage
 from dpsql.plan.transport import is_text
 from dpsql.plan.vault_query import Columns, VaultColumn, key_name, key_part, key_table
+
+WHOLE = (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN)  # a Range is in the numbers that keys are
 
 
 @dataclass(slots=True)
@@ -82,7 +85,7 @@ def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str
     for i, key in enumerate(stage.keys):
         if key.values is None:
             continue
-        at = _position(i, key, relations.expr(key.expr), stage.number, joins, alone=alone)
+        at = _position(i, key, relations.expr(key.expr), stage, joins, alone=alone)
         ordinal = at if not ordinal else f"({ordinal}) * {joins.dialect.integer(len(key.values))} + {at}"
     return ordinal
 
@@ -103,29 +106,40 @@ def _among(stage: NoisyStage, relations: Relations, table: str) -> str:
     return " AND ".join(on)
 
 
-def _position(i: int, key: Key, value: str, stage: int, joins: Joins, *, alone: bool) -> str:
+def _position(i: int, key: Key, value: str, stage: NoisyStage, joins: Joins, *, alone: bool) -> str:
     """The ordinal of a public key: a run of whole numbers is counted off, where a test has it inside; any other set is
     joined as a table."""
     assert key.values is not None
     values, integer = [v for v in key.values if v is not None], joins.dialect.integer
     has_null = len(values) < len(key.values)
-    whole = key.field.type.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN) or key.integral
+    whole = key.field.type.kind in WHOLE or key.integral
     if whole and values and values == list(range(int(values[0]), int(values[0]) + len(values))):
-        first = int(values[0])
+        first, last = int(values[0]), int(values[-1])
         number = joins.dialect.whole_number(value, key.field.type)
+        null = f"WHEN {value} IS NULL THEN {integer(len(values))} " if has_null else ""
+        if _is_inside(stage, key, first, last):
+            joins.tests += [] if has_null else [f"{value} IS NOT NULL"]
+            counted = f"{number} - {integer(first)}" if first else number
+            return f"CASE {null}ELSE {counted} END" if null else counted
         exact = f" AND {value} = floor({value})" if key.field.type.kind is Kind.REAL else ""
-        inside = f"{number} BETWEEN {integer(first)} AND {integer(first + len(values) - 1)}{exact}"
+        inside = f"{number} BETWEEN {integer(first)} AND {integer(last)}{exact}"
         joins.tests.append(f"({value} IS NULL OR {inside})" if has_null else inside)
         if alone and not has_null and first == 0:
             return number
-        null = f"WHEN {value} IS NULL THEN {integer(len(values))} " if has_null else ""
         return f"CASE {null}WHEN {inside} THEN {number} - {integer(first)} ELSE {integer(0)} END"
-    table = f"keys_{stage}_{i}"
+    table = f"keys_{stage.number}_{i}"
     same = f"{joins.dialect.travelled(value, key.field.type)} = {table}.value"
     if has_null:
         same = _same(value, key.field.type, f"{table}.value", joins.dialect)
     joins.add(table, key_table(key.values, key.field.type), same)
     return f"{table}.ordinal"
+
+
+def _is_inside(stage: NoisyStage, key: Key, first: int, last: int) -> bool:
+    """Whether each value of the key that is not NULL is one of these whole numbers, by the definition of its column (the
+    Range that the kernel computes for totality): cleaning puts it there, and a test of it would ask again."""
+    range_ = stage.source.range_of(key.expr)
+    return key.field.type.kind in WHOLE and range_ is not None and range_.within(Range(first, last))
 
 
 def _same(value: str, type_: Type, other: str, dialect: Dialect) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal as OneOf
+
 from dpsql.plan.balls import Ball, Norm
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.measurements import Measurement, OnAxis, Product, RowMoments, RowTotal, most
-from dpsql.plan.render.ball import unit_weight, weighed_pairs, weights_of_rows
+from dpsql.plan.render.ball import shares, unit_weight, weighed_pairs, weights
 from dpsql.plan.render.one_row import each_unit
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Parts, Printer
@@ -15,17 +17,18 @@ from dpsql.plan.vault_query import Question, Step
 
 def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
     """Without keys a unit's rows are added up first and weighed once: Σ w·p = w·Σ p. With keys each row is weighed: most
-    pairs of a unit and a group have few rows, and need no hash table of their own then. On a cluster these are added up
-    first, too: the rows of one unit would all travel to one machine."""
+    pairs of a unit and a group have few rows, and need no hash table of their own then. In norm 2, where weights need the
+    pairs of some units, these are weighed once each, and all others as one. On a cluster all pairs are added up first: the
+    rows of one unit would travel to one machine."""
     added_first = printer.one_group or printer.dialect.adds_first
-    weighing = Weighing.of(parts, apart=not added_first)
+    weighing = Weighing.of(parts, apart=not added_first, shown=printer.stage.limit.rows.most > 1)
     ball = printer.ball(True, 1 if printer.one_group else norm)
-    sums = Sums(printer.dialect, weighing, "full" if ball is None else "of units" if added_first else "of rows")
+    sums = Sums(printer.dialect, weighing, _kind(printer, ball, added_first=added_first))
     if ball is not None:  # a weight times the rows of its unit, in a group or all of them, is at most √R·2^20
         sums.reach = ball.reach(1)
     totals = {j: totals_of_rows(printer, j, one, sums) for j, one in parts}
     outs = shown_totals(printer, parts, totals, sums)
-    rows_ = printer.rows(parts, present=weighing.present if sums.kind == "of rows" else ())
+    rows_ = printer.rows(parts, present=weighing.present if sums.kind in ("of rows", "of shares") else ())
     if ball is None:
         return summed(printer, [Step("rows", rows_)], "rows", sums, outs, parts)
     if printer.one_group:  # in one group both norms are one
@@ -39,10 +42,24 @@ def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
         pairs = Step("pairs", f"SELECT u, g, {added} FROM rows GROUP BY u, g")
         steps = [Step("rows", rows_), pairs, *weighed_pairs(ball, counts, printer.dialect)]
         return summed(printer, steps, "weighed", sums, outs, parts)
+    if sums.kind == "of shares":
+        steps = [printer.step("rows", rows_), *shares(ball, weighing.counts, sums.inner, printer.dialect)]
+        return summed(printer, steps, "shares", sums, outs, parts)
     if printer.stage.limit.rows.most == 1:
         return summed(printer, each_unit(printer, ball, rows_, ("g",), weighing, parts), "rows", sums, outs, parts)
-    steps = [printer.step("rows", rows_), *weights_of_rows(ball, weighing.counts, printer.dialect)]
+    weights_ = weights(ball, weighing.counts, "rows", printer.dialect, by_group=True)
+    steps = [printer.step("rows", rows_), Step("weights", weights_)]
     return summed(printer, steps, weighed("rows"), sums, outs, parts)
+
+
+def _kind(
+    printer: Printer, ball: Ball | None, *, added_first: bool
+) -> OneOf["of rows", "of units", "of shares", "full"]:
+    if ball is None:
+        return "full"
+    if added_first:
+        return "of units"
+    return "of shares" if ball.norm == 2 and printer.stage.limit.rows.most > 1 else "of rows"
 
 
 def of_values(printer: Printer, parts: Parts) -> Question:

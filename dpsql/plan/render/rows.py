@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dpsql.domain.types import Kind
 from dpsql.ir.expr import Expr
-from dpsql.plan.measurements import Measurement, axes
+from dpsql.plan.measurements import Measurement, RowMoments, axes
 from dpsql.plan.ready import Ready
 from dpsql.plan.render.keys import Joins, group
 from dpsql.plan.render.pieces import enters_all, piece, tests
@@ -46,7 +46,9 @@ def rows(
     select = f"SELECT {', '.join(inner.columns)} FROM {levels.over(source)}{joins.text}"
     # no row is without its unit, as the kernel has proved; where no weight is joined by it, it is not even read
     there = "" if ready.stage.source.single else " WHERE u IS NOT NULL"
-    return f"SELECT {', '.join(outer)} FROM ({dialect.once(select)}) AS v{there}"
+    made = f"SELECT {', '.join(outer)} FROM ({dialect.once(select)}) AS v{there}"
+    squared = any(isinstance(one, RowMoments) and one.degree == 2 for _, one in measured)  # which say p more than once
+    return dialect.once(made) if squared else made
 
 
 @dataclass(slots=True)

@@ -22,42 +22,49 @@ from dpsql.plan.what_is_read import entering
 class Weighing:
     """The weight of each measurement's rows, by name, and what it is shared by: the unit's rows that enter. Measurements
     over the same rows share one; slices share one that is made of the rows of all of them. present: whose rows are counted
-    by a column h<j> of their own, without making p<j>."""
+    by a column h<j> of their own, without making p<j>. seen: of each that not every row enters, the column that is NULL
+    where a row does not: p<j>, or the h of one that has the same rows."""
 
     names: dict[int, str]
     counts: dict[str, str]
     present: frozenset[int]
+    seen: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, parts: Parts, *, apart: bool) -> Weighing:
+    def of(cls, parts: Parts, *, apart: bool, shown: bool = True) -> Weighing:
+        """shown: what is weighed has the columns h<j>, too."""
         by_entering: dict[object, str] = {}
         names: dict[int, str] = {}
         counts: dict[str, str] = {}
-        counted: set[tuple[str, int | None]] = set()
+        counted: dict[tuple[str, int | None], str] = {}
         present: set[int] = set()
+        seen: dict[int, str] = {}
         for j, one in parts:
             name = by_entering.setdefault(entering(one), f"e{len(by_entering)}")
             names[j] = name
             mine = slice_of(one)
             rows_ = name, None if mine is None else mine.which
-            if rows_ in counted:
+            first = rows_ not in counted
+            seen[j] = counted.setdefault(rows_, f"{'h' if apart else 'p'}{j}")
+            if not first:
                 continue
-            counted.add(rows_)
-            entered = "count(*)" if enters_all(one) else f"count({'h' if apart else 'p'}{j})"
+            entered = "count(*)" if enters_all(one) else f"count({seen[j]})"
             counts[name] = entered if name not in counts else f"{counts[name]} + {entered}"
             present |= set() if enters_all(one) or not apart else {j}
-        return cls(names, {name: f"({c})" if " + " in c else c for name, c in counts.items()}, frozenset(present))
+        counts = {name: f"({c})" if " + " in c else c for name, c in counts.items()}
+        return cls(names, counts, frozenset(present), seen if shown else {})
 
 
 @dataclass(slots=True)
 class Sums:
     """Sums per group that totals are made of, each once. kind: of rows (or pairs) joined to weights; of units (or of a
-    unit's rows in one group) with their weights; or of rows with the full weight, which is multiplied in afterwards. inner:
-    what is added up for each unit. reach: the most that a unit's weight times those of its rows that it is for is."""
+    unit's rows in one group) with their weights; of shares (ball.shares), of which one is many units'; or of rows with the
+    full weight, which is multiplied in afterwards. inner: what is added up for each unit, or share. reach: the most that a
+    unit's weight times those of its rows that it is for is."""
 
     dialect: Dialect
     weighing: Weighing
-    kind: OneOf["of rows", "of units", "full"]
+    kind: OneOf["of rows", "of units", "of shares", "full"]
     reach: int = ROWS_LIMIT * FULL
     names: dict[str, str] = field(default_factory=dict)
     inner: dict[str, str] = field(default_factory=dict)
@@ -67,17 +74,20 @@ class Sums:
 
     def count(self, j: int, *, all_rows: bool) -> str:
         """Σ w over the rows that enter: with weights, over all rows less those that do not, usually none."""
-        weight, entered = self.weighing.names[j], "count(*)" if all_rows else f"count(p{j})"
+        weight, seen = self.weighing.names[j], self.weighing.seen.get(j, f"p{j}")
+        entered = "count(*)" if all_rows else f"count({seen if self.kind == 'of shares' else f'p{j}'})"
         match self.kind:
             case "full":
                 return self._full(self.of(entered))
             case "of units":
                 return self.of(self.dialect.sum(f"{self._inner(entered)} * {weight}", most=self.reach))
+            case "of shares":
+                return self.of(self.dialect.sum(f"{self.dialect.wide(self._inner(entered))} * {weight}"))
             case "of rows":
                 every = self.of(self.dialect.sum(weight, most=FULL))
                 if all_rows:
                     return every
-                none = self.of(self.dialect.sum(weight, most=FULL, where=f"p{j} IS NULL"))
+                none = self.of(self.dialect.sum(weight, most=FULL, where=f"{seen} IS NULL"))
                 return f"({every} - coalesce({none}, 0))"
 
     def sum(self, j: int, piece: str, largest: int) -> str:
@@ -86,8 +96,8 @@ class Sums:
         match self.kind:
             case "full":
                 return self._full(self.of(self.dialect.sum(piece, most=largest if largest < 2**62 else None)))
-            case "of units":
-                parts = self.dialect.parts(piece, largest) if largest < 2**62 else ()
+            case "of units" | "of shares":
+                parts = self.dialect.parts(piece, largest) if self.kind == "of units" and largest < 2**62 else ()
                 if parts and self.reach * max(size for _, _, size in parts) < 2**62:
                     return self._in_parts(parts, weight)
                 inner = self._inner(self.dialect.sum(piece, most=largest if largest < 2**62 else None))
@@ -107,8 +117,9 @@ class Sums:
 
     def entered(self, j: int, *, all_rows: bool) -> str:
         entered = "count(*)" if all_rows else f"count(p{j})"
-        if self.kind == "of units":
-            return self.of(self.dialect.sum(self._inner(entered), most=ROWS_LIMIT))
+        if self.kind in ("of units", "of shares"):
+            most = ROWS_LIMIT if self.kind == "of units" else None
+            return self.of(self.dialect.sum(self._inner(entered), most=most))
         return self.of(entered)
 
     def _inner(self, text: str) -> str:

@@ -36,7 +36,7 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
         return None
     printer = Printer(ready=Ready(stage=stage, groups=Occurring()), relations=relations, exact=False, kept=kept, salt=0)
     (norm,) = {stage.noised[j].draw.norm for j, _ in parts}
-    ball, weighing = printer.ball(True, norm), Weighing.of(parts, apart=True)
+    ball, weighing = printer.ball(True, norm), Weighing.of(parts, apart=True, shown=False)
     sums = Sums(relations.dialect, weighing, "full" if ball is None else "of rows")
     totals = {j: totals_of_rows(printer, j, one, sums) for j, one in parts}
     outs = shown_totals(printer, parts, totals, sums)

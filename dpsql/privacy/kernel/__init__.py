@@ -34,7 +34,7 @@ def certify(node: Project, catalog: Catalog) -> Source:
     """
     check_forms(node)
     totality = Totality(catalog)
-    totality.ranges(node)
+    ranges = totality.ranges(node)
     isolated = isolate(node, World(catalog))
     if not isinstance(isolated, Owned) or not node.fields or node.fields[0].id not in isolated.units:
         raise unproved(node, "its first column is not the unit")
@@ -51,6 +51,7 @@ def certify(node: Project, catalog: Catalog) -> Source:
         single=isolated.single,
         calls=totality.calls,
         checked=tuple(dict.fromkeys(totality.checked)),
+        ranges=tuple(ranges.get(f.id) for f in node.fields),
     )
 
 

@@ -215,6 +215,31 @@ def test_one_row_has_its_whole_weight() -> None:
         }
 
 
+WEIGHED = {0: "count(*)", 1: "count(CASE WHEN y THEN 1 END)", 2: "count(x)", 3: "count(CASE WHEN y THEN x END)"}
+ADDED = {0: "1", 1: "CASE WHEN y THEN 1 END", 2: "x", 3: "CASE WHEN y THEN x END"}
+
+
+@pytest.mark.slow
+@given(rows=ROWS, limit=LIMITS)
+@example(rows=MANY, limit=radii(3))
+@example(rows=SPREAD, limit=radii(4, 6, 2))
+@example(rows=[(1, 0, 5, True)] * 4, limit=radii(3))  # one row too many
+@example(rows=[(1, 0, 5, True)] * 5 + [(3, 0, 7, True)] * 4, limit=radii(3))
+@example(rows=[(1, 0, 5, True)] * 3 + [(2, 0, 7, False)] * 9 + [(2, 1, 7, None)] * 2, limit=radii(3))
+def test_norm_2_adds_up_weighed_rows(rows: list[Given], limit: Radii) -> None:
+    """However the statement groups them: Σ w·p, each row with the weight of its unit's rows."""
+    rows = [row for row in rows if row[0] is not None]  # the others, `rows` of a stage leave out
+    answered = totals(rows, statement(BY_ROWS, limit, 2))
+    for j, count in WEIGHED.items():
+        entering = f"(SELECT * FROM given WHERE {ADDED[j]} IS NOT NULL)"
+        weights = ball_sql.weights(limit.rows.ball(2), {"e": count}, f"{entering} AS rows", DUCKDB, by_group=True)
+        sql = (
+            f"SELECT g, sum({ADDED[j]}::HUGEINT * e) FROM {entering} AS r JOIN ({weights}) AS w ON r.u = w.u GROUP BY g"
+        )
+        expected = {g: int(m) for g, m in CONNECTION.execute(sql).fetchall()}
+        assert {g: m for (g, i), m in answered.items() if i == j and m} == {g: m for g, m in expected.items() if m}
+
+
 # --- weights ----------------------------------------------------------------------------------------------------------
 
 
