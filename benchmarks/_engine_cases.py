@@ -72,12 +72,12 @@ class Case:
 
     @property
     def plain(self) -> str:
-        """Of each unit's different values, then of all, where these are counted."""
+        """Of each unit's different values, then of all, where these are counted (n > 0, or Spark would leave units out)."""
         name = self.key
         key, by, groups = ("", "u", "") if name is None else (f"{name}, ", f"u, {name}", f" GROUP BY {name}")
         if self.distinct is not None:
-            values = f"SELECT {key}{self.distinct} FROM {self.source} GROUP BY {by}, {self.distinct}"
-            return f"SELECT {key}count(DISTINCT {self.distinct}) FROM ({values}) AS y{groups}"
+            values = f"SELECT {key}{self.distinct}, count(*) AS n FROM {self.source} GROUP BY {by}, {self.distinct}"
+            return f"SELECT {key}count(DISTINCT {self.distinct}) FROM ({values}) AS y WHERE n > 0{groups}"
         most = self.limit * HIGH
         ends = {"n": str(self.limit), "s": f"{float(most)!r}e0", "d": str(most), "q": f"{float(most * HIGH)!r}e0"}
         inner = f"SELECT {key}{self.what.each} FROM {self.source} GROUP BY {by}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from benchmarks._engine_data import CLOCK, Size, made
+from benchmarks._engine_data import CLOCK, Size, made, people
 from benchmarks._vault_time import Seconds
 from dpsql.engine.spark import settings
 from tests.engines.spark import ended
@@ -50,9 +50,11 @@ def on_spark(folder: Path, size: Size, threads: int) -> Iterator[Spark]:
     """Spark's own settings but for memory and the number of partitions, of which 200 are too many for two processors."""
     from pyspark.sql import SparkSession
 
-    file = folder / "t.parquet"
+    files = {name: folder / f"{name}.parquet" for name in ("t", "p")}
     with duckdb.connect() as connection:
-        connection.execute(f"COPY ({made(size)}) TO '{file}' (FORMAT parquet)")
+        connection.execute(f"COPY ({made(size)}) TO '{files['t']}' (FORMAT parquet)")
+        connection.execute(f"CREATE VIEW t AS FROM '{files['t']}'")
+        connection.execute(f"COPY ({people()}) TO '{files['p']}' (FORMAT parquet)")
     options = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -69,7 +71,8 @@ def on_spark(folder: Path, size: Size, threads: int) -> Iterator[Spark]:
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     try:
-        session.sql(f"CREATE TABLE t USING parquet LOCATION '{file}'").collect()
+        for name, file in files.items():
+            session.sql(f"CREATE TABLE {name} USING parquet LOCATION '{file}'").collect()
         yield Spark(session, threads)
     finally:
         ended(session)

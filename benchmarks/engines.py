@@ -44,6 +44,11 @@ class Measured:
     size: int
     groups: int
 
+    @property
+    def ratio(self) -> float:
+        """Of processor time."""
+        return self.whole.cpu / self.plain.cpu
+
 
 def main(argv: list[str]) -> None:
     """--engine NAME, --rows N (may be repeated), --case NAME, --turns N, --threads N, --limit rows of a unit, --no-heavy"""
@@ -51,13 +56,14 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--engine", choices=ENGINES, action="append", help="default: all")
     parser.add_argument("--rows", type=int, action="append", help=f"default: {ROWS}")
     parser.add_argument("--case", action="append", help="the first column of a line; default: all")
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--turns", type=int, help="default: 3, and 1 of more than 2,000,000 rows")
     parser.add_argument("--no-heavy", action="store_true", help="no unit has 300,000 rows")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--limit", type=int, help="rows of a unit that count; default: above almost every unit's")
     chosen = parser.parse_args(argv)
     for engine in chosen.engine or ENGINES:
         before: dict[str, tuple[int, Measured]] = {}
+        ratios: dict[str, dict[int, float]] = {}
         for rows in chosen.rows or ROWS:
             head(engine, rows, chosen.threads)
             with (
@@ -69,11 +75,13 @@ def main(argv: list[str]) -> None:
                 for case in cases(chosen.limit or 2 * rows // UNITS):
                     if case.name not in (chosen.case or [case.name]):
                         continue
-                    measured = measure(opened, case, chosen.turns)
+                    measured = measure(opened, case, chosen.turns or (3 if rows <= 2_000_000 else 1))
                     line(case, measured)
                     if case.name in before:
                         slope(*before[case.name], rows, measured)
                     before[case.name] = rows, measured
+                    ratios.setdefault(case.name, {})[rows] = measured.ratio
+        table(ratios)
 
 
 def head(engine: str, rows: int, threads: int) -> None:
@@ -83,13 +91,21 @@ def head(engine: str, rows: int, threads: int) -> None:
 
 
 def line(case: Case, m: Measured) -> None:
-    wall, cpu = m.ours.wall / m.plain.wall, m.whole.cpu / m.plain.cpu
+    wall, cpu = m.ours.wall / m.plain.wall, m.ratio
     each = m.size / max(1, m.groups)
     print(
         f"{case.name:>20}{m.plain.wall:>11.3f}{m.ours.wall:>10.3f}{m.whole.wall:>11.3f}{wall:>8.2f}{m.plain.cpu:>12.2f}"
-        f"{m.whole.cpu:>10.2f}{cpu:>8.2f}{m.groups:>9,}{m.size:>8,}{each:>10.0f}{'' if wall <= MOST else '  over'}",
+        f"{m.whole.cpu:>10.2f}{cpu:>8.2f}{m.groups:>9,}{m.size:>8,}{each:>10.0f}{'' if cpu <= MOST else '  over'}",
         flush=True,
     )
+
+
+def table(ratios: dict[str, dict[int, float]]) -> None:
+    """The ratios of processor time, as `dpsql help scale` has them."""
+    sizes = list(dict.fromkeys(rows for each in ratios.values() for rows in each))
+    print(f"\n| question |{''.join(f' {rows:,} rows |' for rows in sizes)}\n|---|{'--:|' * len(sizes)}")
+    for name, each in ratios.items():
+        print(f"| {name} |{''.join(f' {each[rows]:.1f} |' if rows in each else ' |' for rows in sizes)}", flush=True)
 
 
 def slope(rows: int, small: Measured, many: int, large: Measured) -> None:
