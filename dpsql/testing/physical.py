@@ -25,8 +25,9 @@ from typing import Any
 from dpsql.engine.sealed import Closing
 from dpsql.errors import Refused
 from dpsql.execution.known import check
+from dpsql.execution.passing import read_for
 from dpsql.execution.plan_sql import PlanSql
-from dpsql.execution.planning import Parameters, plan_of, read
+from dpsql.execution.planning import Parameters, plan_of
 from dpsql.plan.ready import Ready
 from dpsql.plan.stages import NoisyStage, ReleasePlan
 from dpsql.planner import settled_plan
@@ -149,7 +150,7 @@ class Replayer(Closing):
 
     def plan(self, sql: str, parameters: Parameters = None) -> ReleasePlan:
         with in_text(sql):
-            return plan_of(self.session, read(sql, parameters))
+            return plan_of(self.session, read_for(self.session, sql, parameters))
 
     def totals(self, stage: NoisyStage, plan_sql: PlanSql, *, salt: int = SALT) -> Totals:
         """The stage's exact totals of the whole data, on the noise grid."""
@@ -169,7 +170,7 @@ class Replayer(Closing):
     ) -> list[Replayed]:
         """One line per stage and unit, the choices of bounds first. units: these only, or a choice among all."""
         with in_text(sql):
-            statement = read(sql, parameters)
+            statement = read_for(self.session, sql, parameters)
             plan = plan_of(self.session, statement)
             if not plan.stages:
                 return []
@@ -182,7 +183,7 @@ class Replayer(Closing):
         """The statement on the same data behind another session, planned there again: a line for each stage whose totals are
         others, or cannot be had. Raises what refuses the statement there."""
         with in_text(sql):
-            statement = read(sql, parameters)
+            statement = read_for(self.session, sql, parameters)
             plan = plan_of(self.session, statement)
             other_plan = plan_of(other, statement)
         cases = [Case(None, first.plan, salt) for first in plan.before] + [Case(statement, plan, salt)]

@@ -90,6 +90,14 @@ VALUES = [
     "GROUPING({column})",
     "LEAST(GREATEST({value}, 0), 9)",
     "CAST({value} AS {type})",
+    "(SELECT {column} FROM specialties s2 WHERE s2.name = {column})",
+    "(SELECT {column} FROM prices WHERE code = 'd')",
+    "(SELECT {column} FROM visits v2 WHERE v2.patient_id = {column} ORDER BY {column} LIMIT 1)",
+    "EXISTS (SELECT 1 FROM {name} x WHERE x.patient_id = {column} AND {condition})",
+    "SUM(DISTINCT {value})",
+    "SUM(CASE WHEN {condition} THEN {value} END)",
+    "SUM(CASE WHEN {condition} THEN {value} ELSE 0 END)",
+    "list_transform([{value}], lambda x: x)[1]",
 ]
 CONDITIONS = [
     "{value} IN (SELECT {column} FROM {table})",
@@ -98,6 +106,10 @@ CONDITIONS = [
     "NOT EXISTS (SELECT 1 FROM {name} x WHERE {condition})",
     "{value} > (SELECT {aggregate} FROM {table} WHERE {condition})",
     "{condition} OR {condition}",
+    "{value} > ANY (SELECT {value} FROM {name} x WHERE x.patient_id = {column})",
+    "{value} <> ALL (SELECT {column} FROM {table} WHERE {condition})",
+    "EXISTS (SELECT 1 FROM visits x WHERE x.patient_id = {column} AND NOT EXISTS (SELECT 1 FROM {name} y WHERE "
+    "y.patient_id = x.patient_id AND {condition}))",
     "NOT ({condition})",
     "{value} BETWEEN {value} AND {value}",
     "{value} IS NOT DISTINCT FROM {value}",
@@ -128,6 +140,12 @@ WHOLE = [
     "WITH q AS ({query}) SELECT * FROM q a JOIN q b ON {condition}",
     "{query} UNION ALL {query}",
     "{query} EXCEPT {query}",
+    "SELECT {column}, {aggregate} FROM visits WHERE score < 3 AND {condition} GROUP BY {group} UNION ALL "
+    "SELECT {column}, {aggregate} FROM visits WHERE score >= 3 AND {condition} GROUP BY {group}",
+    "SELECT {column}, COUNT(*) FROM visits WHERE score < 3 GROUP BY ALL UNION ALL "
+    "SELECT {column}, COUNT(*) FROM visits WHERE {condition} GROUP BY ALL",
+    "SELECT list_transform([{aggregate}], lambda x: x) AS l, {column} FROM {table} GROUP BY {column} HAVING {aggregate} > 1",
+    "SELECT list(t) FROM ({query}) AS t",
     "SELECT {aggregate}, {aggregate} FROM ({query}) AS t GROUP BY {column}",
     "SELECT {column}, {value}, {aggregate} FROM {table} WHERE {condition} GROUP BY {group} HAVING {aggregate} > 3",
     "SELECT {column}, {aggregate} FROM {table} JOIN {table} ON {condition} GROUP BY {column} ORDER BY {aggregate}",

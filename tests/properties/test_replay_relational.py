@@ -17,8 +17,9 @@ from dpsql.dbapi.user_tables import load_frame
 from dpsql.errors import Error
 from dpsql.ir.expr import WindowCall
 from dpsql.ir.expr import walk as walk_expr
-from dpsql.ir.nodes import Aggregate, Join, Node, Noisy, SemiJoin, Window, walk
+from dpsql.ir.nodes import Aggregate, Join, Node, Noisy, PublicText, SemiJoin, Window, walk
 from dpsql.ir.scoping import exprs_of
+from dpsql.plan.slices import slice_of
 from dpsql.plan.stages import ReleasePlan
 from dpsql.testing import Copies, Replayer
 from tests.properties.generator.draws import fixed_noise
@@ -53,6 +54,11 @@ MUST_OCCUR = {
     "several stages": 20,
     "reads a stage": 10,
     "user's table": 10,
+    "parts as slices": 5,
+    "parts as groups": 1,
+    "lifted": 5,
+    "read by a text": 5,
+    "looked up": 5,
     "public keys": 50,
     "private keys": 50,
     "refused": 1,
@@ -118,7 +124,12 @@ def _count(plan: ReleasePlan, sql: str, seen: Counter[str]) -> None:
     seen["grouping sets"] += any(stage.level is not None for stage in plan.stages)
     seen["user's table"] += "mine AS" in sql
     seen.update(f"asked {name.split('(')[0]}" for name in {*ADDITIVE, *OTHERS} if name.split("(")[0] + "(" in sql)
+    if isinstance(plan.final, PublicText):
+        seen["read by a text" if "AS r" in plan.final.text else "lifted"] += 1
     for stage in plan.stages:
+        seen["parts as slices"] += any(slice_of(one) is not None for one in stage.measurements)
+        seen["parts as groups"] += any("groups of one measurement" in note for note in stage.notes)
+        seen["looked up"] += any(isinstance(node, Join) and node.single for node in walk(stage.source.node))
         seen["reads a stage"] += any(isinstance(leaf, Noisy) for load in stage.loads for leaf in walk(load))
         if stage.keys:
             seen["public keys" if stage.public_keys else "private keys"] += 1

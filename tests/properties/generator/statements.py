@@ -23,6 +23,16 @@ OTHERS = (
     *("CORR({L}, {L})", "REGR_SLOPE({L}, {L})", "MEDIAN({L})", "MIN({L})", "MAX({L})", "QUANTILE_DISC({L}, 0.9)"),
     *("QUANTILE_CONT({L}, [0.25, 0.75])", "MODE({L})", "HISTOGRAM({L}, 4)", "APPROX_TOP_K({L}, 2)"),
 )
+PARTS = (
+    *(
+        "COUNT(*) FILTER (WHERE {})",
+        "SUM(@) FILTER (WHERE {})",
+        "AVG(@) FILTER (WHERE {})",
+        "SUM(CASE WHEN {} THEN @ END)",
+    ),
+    *("SUM(CASE WHEN {} THEN @ ELSE 0 END)", "AVG(CASE WHEN {} THEN @ END)", "COUNT(CASE WHEN {} THEN @ END)"),
+)
+LIFTED = ("list_transform([{}], lambda x: x)[1]", "struct_pack(s := {}).s", "list_sort([{}, NULL])[1]")  # the number
 KEYS = ("{K}", "{K}", "{K}", "{K}", "CASE WHEN {B} THEN 'yes' ELSE 'no' END", "COALESCE({T}, 'none')", "FLOOR({L})")
 OPTIONS = (
     "mechanism='laplace'",
@@ -53,11 +63,13 @@ class Statements:
             )
         if draw.random() < 0.08:
             conditions.append(self._noisy_scalar(rel))
-        parts = draw.random() < 0.05
+        parts = draw.random() < 0.08
         query = self._queries_of_parts(rel, conditions) if parts else self._release(rel, conditions)
         chance = draw.random()
         if chance < 0.04 and "OPTIONS" not in query:
             query = f"SELECT * FROM ({query}) AS r UNION ALL {query}"
+        elif chance < 0.08 and "OPTIONS" not in query and not self.before:
+            return f"SELECT count(*) AS n, list_transform([COUNT(*)], lambda x: x > 0) AS l FROM ({query}) AS r"
         return (f"WITH {', '.join(self.before)} " if self.before else "") + query
 
     def _relation(self) -> Rel:
@@ -124,6 +136,8 @@ class Statements:
         aggregates = [self._aggregate(rel) for _ in range(draw.choice((1, 1, 2, 3)))]
         if draw.random() < 0.15:
             aggregates += self._parts(rel)
+        if draw.random() < 0.05:
+            aggregates = [draw.choice(LIFTED).format(each) for each in aggregates]
         items = [f"{key} AS g{n}" for n, key in enumerate(keys)] + [f"{a} AS a{n}" for n, a in enumerate(aggregates)]
         options = ""
         if not self.exact and draw.random() < 0.35:
@@ -137,7 +151,7 @@ class Statements:
 
     def _grouping(self, rel: Rel, keys: list[str]) -> str:
         draw, listed = self.draw, ", ".join(keys)
-        if draw.random() < 0.85:
+        if draw.random() < 0.85 or "1" in keys:  # DuckDB reads it as a place, which is another key than what is there
             return listed
         if rel.units and draw.random() < 0.05:  # rows of people in one of the sets: refused
             return f"GROUPING SETS (({listed}), ({rel.units[0]}))"
@@ -153,26 +167,24 @@ class Statements:
 
     def _queries_of_parts(self, rel: Rel, conditions: Sequence[str]) -> str:
         """The same of rows that are disjoint, a query for each; some have rows in common with another."""
-        calls = self.draw.choice(("COUNT(*)", "SUM(@)", "AVG(@)", "COUNT(*), SUM(@)"))
-        items = calls.replace("@", self.relations.bounded(rel))
+        draw = self.draw
+        calls = draw.choice(("COUNT(*)", "SUM(@)", "AVG(@)", "COUNT(*), SUM(@)"))
+        items, by = calls.replace("@", self.relations.bounded(rel)), ""
+        if draw.random() < 0.6:
+            keys = [self._fill(draw.choice(KEYS), rel) for _ in range(draw.choice((1, 1, 2)))]
+            items = ", ".join([*keys, draw.choice((items, self._aggregate(rel)))])
+            by = f" GROUP BY {', '.join(map(str, range(1, len(keys) + 1)))}"
         tests = self._tests(rel)
-        tests += [self.relations.test(rel)] if self.draw.random() < 0.3 else []
+        tests += [self.relations.test(rel)] if draw.random() < 0.3 else []
         return " UNION ALL ".join(
-            f"SELECT {items} FROM {self.relations.whole(rel, [*conditions, test])}" for test in tests
+            f"SELECT {items} FROM {self.relations.whole(rel, [*conditions, test])}{by}" for test in tests
         )
 
     def _parts(self, rel: Rel) -> list[str]:
         """The same of rows that are disjoint, as FILTER or as CASE."""
         number = self.relations.bounded(rel)
         tests = self._tests(rel)
-        form = self.draw.choice(
-            (
-                "COUNT(*) FILTER (WHERE {})",
-                "SUM(@) FILTER (WHERE {})",
-                "AVG(@) FILTER (WHERE {})",
-                "SUM(CASE WHEN {} THEN @ END)",
-            )
-        )
+        form = self.draw.choice([form for form in PARTS if not (self.exact and "ELSE 0" in form)])  # of no rows it is 0
         return [form.replace("@", number).replace("{}", test) for test in tests]
 
     def _tests(self, rel: Rel) -> list[str]:

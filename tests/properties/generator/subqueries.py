@@ -9,7 +9,7 @@ class Subqueries(Scopes):
     def test(self, rel: Rel) -> str:
         """What may stand in WHERE: a condition, or one over other rows."""
         draw = self.draw
-        tests = [self._in_public, self._exists_public, self._any_public]
+        tests = [self._in_public, self._exists_public, self._any_public, self._looked_up]
         if rel.units:
             tests += [self._in_units, self._exists_of_unit, self._scalar_of_unit, self._any_of_unit]
             tests += [self._in_two_levels, self._by_any_condition]
@@ -57,6 +57,15 @@ class Subqueries(Scopes):
     def _any_public(self, rel: Rel) -> str:
         b = self.table("b")
         return self._compared(rel, b, [self.condition(b, depth=0)])
+
+    def _looked_up(self, rel: Rel) -> str:
+        """The value of one public row: the row's own, or the same for all."""
+        b = self.table("b")
+        number = (b.apart or ("",))[0]
+        place = self.one(rel, "I", "3") if self.draw.random() < 0.7 else str(self.draw.choice((0, 1, 2, 99)))
+        one, other = self._pair(rel, b)
+        where = [f"{number} = {place}", *([self.condition(b, depth=0)] if self.draw.random() < 0.3 else [])]
+        return f"{one} {self.draw.choice(('=', '<>', '>'))} (SELECT {other} FROM {self.whole(b, where)})"
 
     def _any_of_unit(self, rel: Rel) -> str:
         other = self.relation(0, unit=True)
