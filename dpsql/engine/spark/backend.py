@@ -14,7 +14,7 @@ from dpsql.engine.hardening import Limits
 from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import Array, Column, SparkTable
 from dpsql.engine.spark import describing, settings
-from dpsql.engine.spark.connecting import OwnerLog, is_remote, session_at
+from dpsql.engine.spark.connecting import OwnerLog, check_reached, is_remote, session_at
 from dpsql.engine.spark.loads import load
 from dpsql.engine.spark.script import last_frame
 from dpsql.errors import SourceError
@@ -84,6 +84,9 @@ class Spark(Sealed):
     def close(self) -> None:
         """The session stays: another vault may be on it, and it may be the user's."""
 
+    def check_reached(self) -> None:
+        check_reached(self._root)
+
     def fresh(self) -> SparkSession:
         return settings.fresh(self._root, self._schema)
 
@@ -119,6 +122,7 @@ class SparkRun(Sealed):
 
     def describe(self) -> Tables:
         self._check_stopped()
+        self._backend.check_reached()
         self._session = self._backend.fresh()
         return self._backend.describe(self._session)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from dpsql.engine.sources import Cluster
@@ -67,7 +68,9 @@ def _opened(pyspark: Any, url: str) -> Any:
     """One process has one classic Spark: another than the address says is not taken for it."""
     builder = pyspark.SparkSession.Builder()
     if url.startswith("sc://"):
-        _reach(url)
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+
+        _reach(DefaultChannelBuilder(url))
         return builder.remote(url).create()
     active = pyspark.SparkSession.getActiveSession()
     running = None if active is None or is_remote(active) else active.sparkContext.master
@@ -85,13 +88,26 @@ def _opened(pyspark: Any, url: str) -> Any:
     return session
 
 
-def _reach(url: str) -> None:
+def check_reached(session: Any) -> None:
+    """SourceError 315 where the server of a session of Spark Connect answers no more."""
+    if not is_remote(session):
+        return
+    with suppress(ConnectionError):
+        _reach(session.client._builder)
+        return
+    raise SourceError(
+        "the Spark of `source:` answers no more",
+        code=315,
+        fix="Nothing was charged. Connect again, with a new session where you gave one.",
+    )
+
+
+def _reach(builder: Any) -> None:
     """ConnectionError where nothing answers: PySpark would try again for ten minutes."""
     import grpc
-    from pyspark.sql.connect.client import DefaultChannelBuilder
 
     states: queue.SimpleQueue[object] = queue.SimpleQueue()
-    channel = DefaultChannelBuilder(url).toChannel()
+    channel = builder.toChannel()
     try:
         channel.subscribe(states.put, try_to_connect=True)
         state: object = None
