@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,18 +22,35 @@ class Audit:
         self._path = path
         self._guard = threading.Lock()
         self._file: int | None = None
+        self.failing = False
         if path is not None:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
     def write(self, event: str, **told: Tree) -> None:
-        """One line; texts are cut."""
+        """One line; texts are cut. What cannot be written (a full disk) is said on standard error, once; `works` is asked
+        before anything else is charged."""
         if self._file is None:
             return
         time_text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         cut = {name: value[:MOST_TEXT] if isinstance(value, str) else value for name, value in told.items()}
         line = json.dumps({"time": time_text, "event": event, **cut}, ensure_ascii=True) + "\n"
         with self._guard:
-            os.write(self._file, line.encode())
+            try:
+                rest = (b"\n" if self.failing else b"") + line.encode()  # after a line that was cut
+                while rest:
+                    rest = rest[os.write(self._file, rest) :]
+            except OSError as error:
+                if not self.failing:
+                    print(f"dpsql: the audit log cannot be written: {error.strerror}", file=sys.stderr)
+                self.failing = True
+            else:
+                self.failing = False
+
+    def works(self) -> bool:
+        """Whether lines can be written; after a failure it tries."""
+        if self.failing:
+            self.write("resumed")
+        return not self.failing
 
     def newest(self, most: int = 200) -> list[Tree]:
         """The newest lines, the last first; none where none are kept."""

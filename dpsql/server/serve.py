@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import ipaddress
+import os
 import resource
 import signal
 import socket
@@ -45,12 +47,16 @@ def serve(settings: Settings) -> None:
     open_ledger(catalog, None, new_epoch=False, changes="any").close()  # whatever is wrong with it is said now
     accounts = accounts_of(settings.metadata)
     accounts.all()
+    alone = the_only_one(accounts.path)
     _many_files()
     from multiprocessing.forkserver import ensure_running
 
     context()
     ensure_running()
-    asyncio.run(_serve(settings, QueryService(settings, accounts, Audit(settings.audit))))
+    try:
+        asyncio.run(_serve(settings, QueryService(settings, accounts, Audit(settings.audit))))
+    finally:
+        os.close(alone)
 
 
 def _many_files() -> None:
@@ -59,6 +65,19 @@ def _many_files() -> None:
     most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def the_only_one(accounts: Path) -> int:
+    """A lock that lasts as long as this process: two servers of one ledger would charge the same question twice."""
+    lock = os.open(f"{accounts}.serving", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise InterfaceError(
+            "another server serves this dataset", code=708, fix="Stop it first; one server has all analysts."
+        ) from None
+    return lock
 
 
 def check(settings: Settings) -> None:
@@ -131,6 +150,8 @@ async def _serve(settings: Settings, service: QueryService) -> None:
         also = "" if wire is None else f", postgres port {wire.sockets[0].getsockname()[1]}"
         print(f"dpsql serves {settings.metadata.name} at {scheme}://{settings.host}:{port}{also}", flush=True)
         service.audit.write("started", metadata=settings.metadata.name)
+        if service.audit.failing:
+            raise InterfaceError("the audit log cannot be written", code=708, fix="Is its disk full?")
     await asyncio.wait([running, asyncio.create_task(stop.wait())], return_when=asyncio.FIRST_COMPLETED)
     sweeping.cancel()
     if wire is not None:

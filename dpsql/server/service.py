@@ -85,6 +85,10 @@ class QueryService:
         stays charged."""
         if self.stopping:
             raise OperationalError("the server is stopping", code=702, fix="Try again later.")
+        if not self.audit.works():
+            raise OperationalError(
+                "the server cannot write its audit log", code=702, why="Nothing was charged.", fix="Tell the owner."
+            )
         began = time.monotonic()
         outcome = "DPSQL-001"
         try:
