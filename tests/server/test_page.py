@@ -215,7 +215,7 @@ def test_the_side_of_the_owner(page: Page, browser: Browser, server: Started) ->
         reports.get_by_role("heading", name="Audit log").wait_for()
         names = reports.get_by_role("table", name="Accounts").locator("tbody td:first-child").all_inner_texts()
         assert names == ["ana", "ben", "olga"]
-        assert "\tnone" in reports.get_by_role("table", name="Accounts").inner_text()
+        assert "\tno cap" in reports.get_by_role("table", name="Accounts").inner_text()
         reports.get_by_text("Every entry is as it was written.").wait_for()
         assert COUNT in reports.get_by_role("table", name="Audit log").inner_text()
         with reports.expect_download() as download:

@@ -53,7 +53,7 @@ export function amounts(cost) {
   return parts.join(", ");
 }
 
-export const cap = (cost) => (cost.epsilon === null && cost.delta === null ? "none" : amounts(cost));
+export const cap = (cost, without = "no cap") => (cost.epsilon === null && cost.delta === null ? without : amounts(cost));
 
 export const time = (text) => text.replace("T", " ").replace("Z", " UTC");
 

@@ -14,11 +14,11 @@ export async function grants() {
 async function draw(place, { accounts, dataset }, said) {
   const { accounts: people } = await ask("GET", "/v1/accounts");
   const { changes } = await ask("GET", "/v1/changes");
-  const rows = accounts.map((one, i) => [i === 0 ? `${dataset} (the dataset)` : one.account, ...[cap(one.total), amounts(one.spent), cap(one.left)].map((text) => ({ text, class: "number" }))]);
+  const rows = accounts.map((one, i) => [i === 0 ? `${dataset} (the dataset)` : one.account, ...[cap(one.total), amounts(one.spent), cap(one.left, "no limit")].map((text) => ({ text, class: "number" }))]);
   const heads = ["Whose", ...["Cap", "Spent", "Left"].map((text) => ({ text, class: "number" }))];
   const names = [...new Set([...accounts.slice(1).map((one) => one.account), ...people.map((one) => one.name)])].sort();
   place.replaceChildren(table("Budget", heads, rows), said ? h("p", { class: "done" }, said) : "", change(place, names),
-    ...(changes.length ? [h("h3", {}, "Changes on record"), table("Changes of the budget", ["Time", "What", "Whose", "ε", "δ", "Why"], changes.map(row))] : []),
+    ...(changes.length ? [h("h3", {}, "Changes on record"), table("Changes of the budget", ["Time", "What", "Whose", ...["ε", "δ"].map((text) => ({ text, class: "number" })), "Why"], changes.map(row))] : []),
     h("p", { class: "note" }, "On the command line only: ", h("code", {}, "dpsql budget new-epoch"), ", which gives the whole budget again for data about new people, and what the metadata say. ",
       "A stolen token must not be able to do that."));
 }
