@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 
 from dpsql.catalog.model import Catalog
 from dpsql.dbapi.system_names import check_system_names
 from dpsql.engine.apart.tree import is_several, table_function_names
-from dpsql.errors import Refused, Span, SqlError
+from dpsql.engine.quoting import quote_identifier
+from dpsql.engine.sources import Column
+from dpsql.errors import NotSupportedError, Refused, Span, SqlError
 from dpsql.execution.passing import DENIED, OF_SEQUENCES, TABLE_FUNCTIONS
 from dpsql.execution.planning import Parameters
 from dpsql.query import Answer
 from dpsql.session import Session
 from dpsql.sql.bind.scope import unknown_table
-from dpsql.sql.changes import ROWS, Change, change_of, transaction_of
+from dpsql.sql.changes import ROWS, Change, change_of, last_word, transaction_of
 from dpsql.sql.parameters import plain_values
 
 
@@ -68,6 +71,27 @@ def run_change(session: Session, change: Change, parameters: Parameters = None) 
         raise _explained(session.catalog, change, error) from None
     counted = changed.count if change.kind == "create_table_as" or change.verb in ROWS else -1
     return Answer(kind=change.kind, rows=changed.rows, changed=counted)
+
+
+def returned_columns(session: Session, change: Change) -> tuple[Column, ...] | None:
+    """What its RETURNING gives, as a query over the table: nothing is changed."""
+    if not change.returning:
+        return None
+    check_functions(change.functions)
+    check_system_names(change.text)
+    _check_target(session, change)
+    items = change.text[last_word(change.text, "RETURNING").end :]
+    table = ".".join(map(quote_identifier, change.target.split(".")))
+    try:
+        with closing(session.user.query(f"SELECT {items} FROM {table} LIMIT 0")) as rows:
+            return rows.columns
+    except SqlError as error:
+        raise NotSupportedError(
+            "the columns of this RETURNING cannot be known before it runs",
+            code=122,
+            why=error.what,
+            fix="RETURNING * or columns of the table, without an alias.",
+        ) from None
 
 
 def run_transaction(session: Session, sql: str) -> Answer | None:

@@ -168,6 +168,11 @@ def _change(text: str, read: list[Word], start: int) -> Change:
     )
 
 
+def last_word(text: str, said: str) -> Span:
+    """Where it is said for the last time."""
+    return [word.at for word in words(text) if word.upper == said][-1]
+
+
 def _follow(upper: list[str], *said: str) -> bool:
     """Near the statement's begin."""
     return any(upper[place : place + len(said)] == list(said) for place in range(5))

@@ -177,6 +177,37 @@ def test_cancel(connection: Any) -> None:
     assert connection.execute("SELECT 1 AS a").fetchone() == (1,)
 
 
+def test_a_timeout_of_the_clients(connection: Any) -> None:
+    connection.execute("SET statement_timeout = '500ms'")
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        connection.execute(LONG)
+    connection.execute("RESET statement_timeout")
+    assert connection.execute("SELECT 1 AS a").fetchone() == (1,)
+
+
+def test_dpsqls_settings_are_reset_too(connection: Any) -> None:
+    for back in ("RESET epsilon", "RESET ALL", "DISCARD ALL"):
+        before = connection.execute("SHOW ALL").fetchall()
+        connection.execute("SET epsilon = 0.125")
+        assert connection.execute("SHOW ALL").fetchall() != before
+        connection.execute(back)
+        assert connection.execute("SHOW ALL").fetchall() == before
+
+
+def test_rows_of_changes_are_described(connection: Any) -> None:
+    """psycopg and asyncpg ask for the columns before the statement runs."""
+    connection.execute('CREATE OR REPLACE TABLE kept (id INTEGER, "Name" VARCHAR)')
+    insert = 'INSERT INTO kept VALUES (%s, %s) RETURNING id + 1 AS next, upper("Name") AS "Name"'
+    cursor = connection.execute(insert, (1, "returning"))
+    assert [column.name for column in cursor.description] == ["next", "Name"]
+    assert cursor.fetchall() == [(2, "RETURNING")]
+    assert connection.execute("UPDATE kept SET id = 5 RETURNING *", prepare=True).fetchall() == [(5, "returning")]
+    with pytest.raises(psycopg.Error, match="DPSQL-122"):
+        connection.execute("UPDATE kept AS k SET id = 7 RETURNING k.id", prepare=True)
+    assert connection.execute("DELETE FROM kept RETURNING id").fetchall() == [(5,)]
+    assert connection.execute("SHOW BUDGET").fetchall() and connection.execute("SHOW TABLES").fetchall()
+
+
 def test_two_at_a_time_and_no_other_analysts_tables(wire: Started) -> None:
     with psycopg.connect(**dsn(wire)) as ana, psycopg.connect(**dsn(wire, user="ben")) as ben:
         ana.execute("CREATE TABLE mine (a INTEGER)")

@@ -171,9 +171,26 @@ def test_transactions() -> None:
     assert (reply := here.reply("SET application_name = 'x y'")) is not None and reply.tag == "SET"
     assert (reply := here.reply("SHOW application_name")) is not None and reply.shown == ("application_name", "x y")
     assert (reply := here.reply("show transaction isolation level")) is not None and reply.shown is not None
-    for wrong in ("SHOW nothing", "SET client_encoding = 'LATIN1'"):
+    assert (reply := here.reply("RESET ALL")) is not None and reply.tag == "RESET" and reply.resets
+    assert here.settings == {} and here.reply("RESET epsilon") is None
+    assert (
+        (reply := here.reply("DISCARD ALL")) is not None and reply.statements == reply.cursors == "all" and reply.resets
+    )
+    assert (reply := here.reply("DISCARD PLANS")) is not None and reply.tag == "DISCARD PLANS" and not reply.resets
+    for wrong in ("SHOW nothing", "SET client_encoding = 'LATIN1'", "SET statement_timeout = 'soon'"):
         with pytest.raises(Error):
             here.reply(wrong)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("5000", 5), ("'5s'", 5), ("'2 min'", 120), ("250ms", 0.25), ("0", None), ("default", None), ("'0'", None)],
+)
+def test_a_timeout_is_read_as_postgresql_reads_it(value: str, seconds: float | None) -> None:
+    here = Transaction()
+    assert here.reply("SET statement_timeout = 1") is not None and here.timeout == 0.001
+    assert here.reply(f"SET SESSION statement_timeout TO {value}") is not None and here.timeout == seconds
+    assert here.reply("RESET statement_timeout") is not None and here.timeout is None
 
 
 def test_tags() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpsql.aggregates import BY_NAME
 from dpsql.catalog.model import fold
+from dpsql.dbapi.changes import change_here, returned_columns
 from dpsql.dbapi.exchange import Tree, malformed, of_tree
 from dpsql.dbapi.statements import execute, kind_of
 from dpsql.domain.types import Kind, Type
@@ -86,14 +87,16 @@ class WireRequests:
                 return [[column.name, column.type] for column in described]
             case "explain":
                 return [["explain", "VARCHAR"]]
-            case "show_tables" | "show_budget" | "describe":
+            case "show_tables" | "show_budget" | "show_settings" | "describe":
                 rows = execute(self._session, sql, list(values)).rows
                 assert rows is not None
                 columns = [[column.name, column.type] for column in rows.columns]
                 rows.close()
                 return columns
             case _:
-                return None
+                change = change_here(self._session, sql)
+                returned = None if change is None else returned_columns(self._session, change)
+                return None if returned is None else [[column.name, column.type] for column in returned]
 
     def _oids(self, sql: str, declared: Sequence[int]) -> list[int]:
         """As declared; what is not, from what it meets in the bound statement."""

@@ -129,14 +129,20 @@ class Statements:
 
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes | None]:
         account = self._service.still(self.account)
-        self._asked_now = Asked()
+        self._asked_now = asked = Asked()
+        timeout = self.transaction.timeout
+        timer = None if timeout is None else asyncio.get_running_loop().call_later(timeout, asked.stop)
         try:
-            return await self._service.ask(account, "postgres", request, self.session, self._asked_now)
+            return await self._service.ask(account, "postgres", request, self.session, asked)
         finally:
             self._asked_now = None
+            if timer is not None:
+                timer.cancel()
 
     async def _follow(self, reply: Reply) -> None:
-        """Tables of the user's own know transactions: the worker hears of one when it changes something."""
+        """Settings are the worker's. Tables of the user's own know transactions: it hears of them once they change."""
+        if reply.resets:
+            await self._asked("RESET ALL", [])
         if not self._begun or reply.tag not in ("COMMIT", "ROLLBACK") or self.transaction.status != IDLE:
             return
         self._begun = False

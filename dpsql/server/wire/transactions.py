@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from dpsql.errors import NotSupportedError, SqlError
@@ -36,6 +37,8 @@ SHOWN = {
     "statement_timeout": "0",
     "lc_collate": "C",
 }
+_TIME = re.compile(r"([0-9]{1,10}) ?(us|ms|s|min|h|d)?")
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 REPORTED = {
     "server_version": "server_version",
     "server_encoding": "server_encoding",
@@ -51,13 +54,14 @@ REPORTED = {
 
 @dataclass(slots=True)
 class Reply:
-    """tag: of CommandComplete. shown: a name and its value, one row of one column. forget: what prepared statements or
-    cursors to close ("all", or a name)."""
+    """tag: of CommandComplete. shown: a name and its value, one row of one column. statements, cursors: those to close
+    ("all", or a name). resets: dpsql's own settings become what they were."""
 
     tag: str
     shown: tuple[str, str] | None = None
     statements: str = ""
     cursors: str = ""
+    resets: bool = False
 
 
 @dataclass(slots=True)
@@ -66,6 +70,11 @@ class Transaction:
 
     status: bytes = IDLE
     settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def timeout(self) -> float | None:
+        """The seconds after which a statement is stopped, as if it had been cancelled."""
+        return _seconds(self.settings.get("statement_timeout", "0")) or None
 
     def reply(self, sql: str) -> Reply | None:
         """The answer to a statement of the session; None for any other."""
@@ -88,7 +97,17 @@ class Transaction:
 
     def _setting(self, words: list[str]) -> Reply | None:
         match words:
-            case ["savepoint" | "release" | "listen" | "unlisten" | "discard" | "reset" | "deallocate" as first, *rest]:
+            case ["reset", "all"] | ["discard", "all"]:
+                self.settings.clear()
+                kept = "all" if words[0] == "discard" else ""
+                tag = "DISCARD ALL" if words[0] == "discard" else "RESET"
+                return Reply(tag, statements=kept, cursors=kept, resets=True)
+            case ["reset", name, *_]:
+                self.settings.pop(name, None)
+                return None if name in SETTINGS else Reply("RESET")
+            case ["discard", what, *_]:
+                return Reply(f"DISCARD {what.upper()}")
+            case ["savepoint" | "release" | "listen" | "unlisten" | "deallocate" as first, *rest]:
                 return _plain(first, rest)
             case ["close", name, *_]:
                 return Reply("CLOSE CURSOR", cursors=name)
@@ -110,8 +129,13 @@ class Transaction:
             word.lower() for word in rest
         }:
             raise NotSupportedError("texts are sent as UTF-8", code=122, fix="SET client_encoding = 'UTF8'.")
-        if len(rest) > 2:
-            self.settings[rest[0]] = " ".join(rest[2:]).strip("'")
+        value = " ".join(rest[2:]).strip("'")
+        if value == "default":
+            self.settings.pop(rest[0], None)
+        elif value:
+            if rest[0] == "statement_timeout":
+                _seconds(value)
+            self.settings[rest[0]] = value
         return Reply("SET")
 
     def _show(self, name: str) -> Reply:
@@ -123,12 +147,18 @@ class Transaction:
         return Reply("SHOW", shown=(name.replace(" ", "_"), value))
 
 
+def _seconds(value: str) -> float:
+    """As PostgreSQL reads a time: of a number alone in milliseconds."""
+    match = _TIME.fullmatch(value)
+    if match is None:
+        raise SqlError(f"{value[:40]!r} is not a time", code=119, fix="SET statement_timeout = '30s'.")
+    return int(match[1]) * _UNITS[match[2] or "ms"]
+
+
 def _plain(first: str, rest: list[str]) -> Reply:
     name = next((word for word in rest if word != "prepare"), "all")
     match first:
         case "deallocate":
             return Reply("DEALLOCATE", statements=name)
-        case "discard":
-            return Reply("DISCARD ALL", statements="all", cursors="all")
         case _:
             return Reply(first.upper())
