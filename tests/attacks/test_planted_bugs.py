@@ -568,6 +568,13 @@ def other_rows(real: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def not_squared(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Weights in norm 2 of the rows that a unit has in each group, not of their squares."""
+    return lambda ball, names, spread, dialect: importlib.import_module(f"dpsql.{B}")._of_squares(
+        ball, {name: dialect.sum(f"n_{name}") for name in names}, spread, dialect
+    )
+
+
 def twice_the_root(real: Any) -> SimpleNamespace:
     return SimpleNamespace(isqrt=lambda n: 2 * real.isqrt(n))
 
@@ -705,7 +712,8 @@ BUGS: tuple[tuple[str, Planted, str], ...] = (
     ),
     ("doubles believed in norm 2", ((f"{B}._norm_2", unsure),), "by_weights"),
     ("doubles believed in norm 2, by what moves", ((f"{B}._norm_2", unsure),), "by_lemma"),
-    ("weights of other rows", (("plan.render.ball.weights", other_rows),), "by_lemma"),
+    ("weights of other rows", (("plan.render.row_totals.weights", other_rows),), "by_lemma"),
+    ("weights of rows, not of squares", ((f"{B}._of_spread", not_squared),), "by_lemma"),
     ("units over the radius taken for few rows", (("plan.render.ball.math", twice_the_root),), "by_lemma"),
     (
         "weighed pieces shifted, so rounded down",

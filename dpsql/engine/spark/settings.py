@@ -44,6 +44,9 @@ PINS = (
     # small tables are sent as they are
     ("spark.sql.execution.arrow.pyspark.enabled", "true"),
 )
+# A rule that moves what is computed above UNION ALL below it: where that names columns of a query around it, Spark 4.3 loses
+# them and fails, whatever is stored. Nothing but time depends on it.
+EXCLUDED = ("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion")
 
 
 def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> SparkSession:
@@ -52,6 +55,7 @@ def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> Spark
     if schema is not None:
         made.catalog.setCurrentCatalog(schema[0])
         made.catalog.setCurrentDatabase(schema[1])
+    made.conf.set(*EXCLUDED)
     for name, value in PINS:
         if _actual(made, name) == value.lower():
             continue  # to set it again would only warn, of some that Spark will drop
