@@ -57,7 +57,8 @@ def _opening(spark: Any, folder: Path) -> Any:
 CATALOG: dict[str, Any] = people({"cost": "decimal(9, 2)", "gone": "real", "day": "date", "word": "text"})
 MADE = """
     CREATE TABLE kinds USING parquet AS SELECT * FROM VALUES
-        (1, 0.10BD, -0.0D, DATE'1582-10-10', concat('tab', char(9), 'feed'), array(1)), (1, NULL, double('NaN'), NULL, '', NULL),
+        (1, 0.10BD, -0.0D, DATE'1582-10-10', concat('tab', char(9), 'feed'), array(1)),
+        (1, NULL, double('NaN'), NULL, '', NULL),
         (7, 9.99BD, 5e-324D, DATE'9999-12-31', 'é', array()) AS v (u, cost, gone, day, word, tags)
 """
 
