@@ -30,7 +30,7 @@ SCHEMAS = "SHOW SCHEMAS LIKE 'dpsql_judge_*'"
 def test_replay_by_removal(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement of each pair runs on Spark for a second or so: few statements of each world, more units of each."""
     fixed_noise(monkeypatch, 15)
-    seen = replayed(random.Random(1521), PAIRS, _opening(spark, tmp_path), 0, statements=12, units=5)
+    seen = replayed(random.Random(1522), PAIRS, _opening(spark, tmp_path), 0, statements=6, units=5)
     assert seen["pairs"] >= PAIRS and seen["grim"] > seen["pairs"] / 4 and seen["refused"] < seen["asked"] * 0.8, seen
     assert spark.sql(SCHEMAS).collect() == []
 
