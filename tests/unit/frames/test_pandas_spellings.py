@@ -192,7 +192,8 @@ def test_quantiles_by_a_lambda_are_one_query() -> None:
     frame = noisy()
     answer = frame.groupby("kind")["age"].agg(low=lambda x: x.quantile(0.1), high=lambda x: x.quantile(0.9))
     assert answer.columns == ["kind", "low", "high"] and frame.budget.spent.epsilon == 10
-    assert all(low < high for _, low, high in answer)
+    assert all(low <= high for _, low, high in answer)  # sorted, but noise may make them one
+    assert any(low < high for _, low, high in answer)
 
 
 WRONG: dict[str, tuple[Question, str]] = {

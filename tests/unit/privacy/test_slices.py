@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
+from dpsql.execution.planning import plan_of, read
 from dpsql.ir.expr import Column, Expr, rewrite
 from dpsql.ir.nodes import Filter, inputs
 from dpsql.plan.slices import slice_of
@@ -173,8 +174,7 @@ def test_what_is_taken_for_disjoint_is() -> None:
     with clinic.replayer() as replayer, duckdb.connect() as connection:
         predicates: dict[str, Expr] = {}
         for text in CONDITIONS:
-            plan = replayer.plan(f"SELECT n FROM numbers WHERE {text}")
-            node = plan.final
+            node = plan_of(replayer.session, read(f"SELECT n FROM numbers WHERE {text}")).final
             while not isinstance(node, Filter):
                 (node,) = inputs(node)
             predicates[text] = node.predicate
