@@ -24,10 +24,12 @@ from dpsql.server.worker import Task, digest_of
 
 
 class Session:
-    """One worker and whose it is. name: what it is found by, 128 random bits. One statement at a time."""
+    """One worker and whose it is. name: what it is found by, 128 random bits. One statement at a time. begin: SET
+    statements that each worker of it begins with."""
 
-    def __init__(self, account: str) -> None:
+    def __init__(self, account: str, begin: tuple[str, ...] = ()) -> None:
         self.account = account
+        self.begin = begin
         self.name = secret(16).hex()
         self.used = time.monotonic()
         self.turn = asyncio.Lock()
@@ -66,13 +68,13 @@ class Sessions:
         """Open ones and idle workers."""
         return [*self._open.values(), *self._idle]
 
-    async def open(self, account: str) -> Session:
+    async def open(self, account: str, begin: tuple[str, ...] = ()) -> Session:
         """A session of an account; 702 where there are too many."""
         of_account = sum(one.account == account for one in self._open.values())
         if of_account >= self._settings.for_account:
             raise busy("this account has as many sessions as it may have", "Close one of them.")
         await self._make_room(account)
-        session = Session(account)
+        session = Session(account, begin)
         self._open[session.name] = session
         return session
 
@@ -156,7 +158,7 @@ class Sessions:
         """In a thread."""
         until = time.monotonic() + self._settings.seconds
         if session.worker is None:
-            session.worker = WorkerProcess(self._task(session.account))
+            session.worker = WorkerProcess(self._task(session))
         try:
             return session.worker.ask(request, max(0.1, until - time.monotonic()), stopped)
         except WorkerDied:
@@ -165,12 +167,13 @@ class Sessions:
             worker.end()
             raise
 
-    def _task(self, account: str) -> Task:
+    def _task(self, session: Session) -> Task:
         s = self._settings
         return Task(
             metadata=str(s.metadata),
             digest=self._digest,
-            analyst=account,
+            analyst=session.account,
+            begin=session.begin,
             memory=s.memory,
             disk=s.disk,
             threads=s.threads,

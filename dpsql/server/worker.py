@@ -7,6 +7,7 @@ waits for that, and for words that stop what runs now.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 
 from dpsql.dbapi.exchange import Tree, error_tree, read_json
+from dpsql.dbapi.statements import execute
 from dpsql.errors import Error, ExecutionError, InternalError, Interrupted, SourceError
 from dpsql.server.asked import stopped_early
 from dpsql.server.bodies import MOST_BYTES, too_large
@@ -33,7 +35,8 @@ HEADROOM = 512 << 20  # of address space, above what an idle worker has and its 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a worker is started for. digest: of the metadata file. memory, disk: in bytes."""
+    """What a worker is started for. digest: of the metadata file. memory, disk: in bytes. begin: SET statements, whose
+    values RESET goes back to."""
 
     metadata: str
     digest: str
@@ -41,6 +44,7 @@ class Task:
     memory: int
     disk: int
     threads: int
+    begin: tuple[str, ...] = ()
 
 
 def work(pipe: Pipe, task: Task) -> None:
@@ -154,6 +158,9 @@ def _opened(task: Task) -> Session:
         threads=task.threads,
         disk=task.disk,
     )
+    for statement in task.begin:
+        execute(session, statement, None)
+    session.connected = dataclasses.replace(session.defaults)
     session.vault()
     session.scratch.execute("SELECT 1")
     return session

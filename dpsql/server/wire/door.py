@@ -8,6 +8,7 @@ import hmac
 import ssl
 import sys
 from collections import Counter
+from collections.abc import Mapping
 
 from dpsql.errors import Error, ProgrammingError
 from dpsql.mechanisms.entropy import secret
@@ -16,7 +17,7 @@ from dpsql.server.scram import MECHANISM, Exchange, ScramError, Verifier
 from dpsql.server.service import QueryService
 from dpsql.server.sessions import Session
 from dpsql.server.settings import Settings
-from dpsql.server.wire import messages, states
+from dpsql.server.wire import messages, startup, states
 from dpsql.server.wire.conversation import Conversation
 from dpsql.server.wire.framing import MOST_BEFORE_LOGIN, Input, read_message, read_startup
 from dpsql.server.wire.messages import Reader, WireError
@@ -89,11 +90,11 @@ class Door:
         self._strangers[task] = _address(writer)
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
-                account = await self._let_in(reader, writer)
+                login = await self._let_in(reader, writer)
         finally:
             del self._strangers[task]
-        if account is not None:
-            await self._inside_with(account, reader, writer)
+        if login is not None:
+            await self._inside_with(*login, reader, writer)
 
     def _one_stranger_too_many(self) -> None:
         """The oldest one of the address that has most has to go: nobody locks out another address."""
@@ -101,23 +102,31 @@ class Door:
             ((address, _),) = Counter(self._strangers.values()).most_common(1)
             next(task for task, theirs in self._strangers.items() if theirs == address).cancel(STRANGER)
 
-    async def _inside_with(self, account: Account, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _inside_with(
+        self, account: Account, told: Mapping[str, str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         try:
-            session = await self._service.sessions.open(account.name)
+            asked = startup.begin(told)
+            session = await self._service.sessions.open(account.name, asked.own)
         except Error as error:
             writer.write(messages.failure("FATAL", states.fields(error)))
             return
         client = Statements(self._service, account.name, session)
         process, key = self._new_key(client)
         try:
+            await client.begin(asked)
             writer.write(messages.authentication(0))
             writer.writelines(messages.parameter_status(name, SHOWN[setting]) for name, setting in REPORTED.items())
             writer.write(messages.parameter_status("session_authorization", account.name))
+            name = client.transaction.settings.get("application_name", "")
+            writer.write(messages.parameter_status("application_name", name))
             writer.write(messages.key_data(process, key) + messages.ready(client.transaction.status))
             await writer.drain()
             if isinstance(reader, Input):
                 reader.when_gone = client.withdraw
             await self._talk_until_ended(Conversation(reader, writer, client), session, writer)
+        except Error as error:  # of a setting; whatever comes later is told within the conversation
+            writer.write(messages.failure("FATAL", states.fields(error)))
         finally:
             del self._inside[process]
             await self._service.sessions.close(session)
@@ -146,8 +155,10 @@ class Door:
 
     # --- before it is known who it is
 
-    async def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Account | None:
-        """The account; None where the connection was about something else, or has no business here."""
+    async def _let_in(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> tuple[Account, Mapping[str, str]] | None:
+        """The account and its first packet; None where the connection was about something else, or has no business here."""
         encrypted = False
         for _ in range(4):
             code, body = await read_startup(reader)
@@ -176,7 +187,7 @@ class Door:
 
     async def _login(
         self, code: int, body: bytes, encrypted: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Account | None:
+    ) -> tuple[Account, Mapping[str, str]] | None:
         told = messages.read_startup(body)
         unknown = [name for name in told if name.startswith("_pq_.")]
         if code != messages.PROTOCOL or unknown:
@@ -185,7 +196,7 @@ class Door:
             writer.write(messages.failure("FATAL", {"C": "28000", "M": "this server needs TLS: sslmode=require"}))
             return None
         try:
-            return await self._scram(told.get("user", ""), reader, writer)
+            return await self._scram(told.get("user", ""), reader, writer), told
         except (Error, ScramError) as error:
             known = error if isinstance(error, Error) else _refused()
             writer.write(messages.failure("FATAL", states.fields(known)))

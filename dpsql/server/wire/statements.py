@@ -14,6 +14,7 @@ from dpsql.server.service import QueryService
 from dpsql.server.sessions import Session
 from dpsql.server.wire.copying import copy_of
 from dpsql.server.wire.portals import Columns, Portal, Prepared, Result, tag_of
+from dpsql.server.wire.startup import Begin
 from dpsql.server.wire.texts import Token, first_words, tokens
 from dpsql.server.wire.transactions import FAILED, IDLE, OPEN, Reply, Transaction
 
@@ -96,6 +97,15 @@ class Statements:
                 return Result(tag, result.columns, result.rows, result.notice, copy, result.size)
             case _:
                 return await self._asked(sql, values)
+
+    async def begin(self, asked: Begin) -> None:
+        """As if each setting had been SET; what is refused is raised. The worker has dpsql's own from its start: here it
+        is started. The timeout is for what comes after."""
+        transaction = Transaction()
+        transaction.begin(asked.others)
+        if asked.own:
+            await self._asked("SHOW ALL", [])
+        self.transaction = transaction
 
     async def columns(self, prepared: Prepared, values: Sequence[Any] | None) -> Columns | None:
         """Of a statement that does not run yet: from its plan."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpsql.errors import NotSupportedError, SqlError
@@ -37,6 +39,7 @@ SHOWN = {
     "statement_timeout": "0",
     "lc_collate": "C",
 }
+UTF8 = ("utf8", "unicode", "sqlascii")  # the last one: whatever the bytes are
 _TIME = re.compile(r"([0-9]{1,10}) ?(us|ms|s|min|h|d)?")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 REPORTED = {
@@ -66,10 +69,18 @@ class Reply:
 
 @dataclass(slots=True)
 class Transaction:
-    """There are none: a charge is durable at once. Its status is kept as clients expect it."""
+    """There are none: a charge is durable at once. Its status is kept as clients expect it. begun: the settings that the
+    connection began with, which RESET goes back to."""
 
     status: bytes = IDLE
     settings: dict[str, str] = field(default_factory=dict)
+    begun: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, settings: Mapping[str, str]) -> None:
+        """Each as if by SET."""
+        for name, value in settings.items():
+            self._keep(name, value)
+        self.begun = dict(self.settings)
 
     @property
     def timeout(self) -> float | None:
@@ -98,13 +109,13 @@ class Transaction:
     def _setting(self, words: list[str]) -> Reply | None:
         match words:
             case ["reset", "all"] | ["discard", "all"]:
-                self.settings.clear()
+                self.settings = dict(self.begun)
                 kept = "all" if words[0] == "discard" else ""
                 tag = "DISCARD ALL" if words[0] == "discard" else "RESET"
                 return Reply(tag, statements=kept, cursors=kept, resets=True)
             case ["reset", name, *_]:
-                self.settings.pop(name, None)
-                return None if name in SETTINGS else Reply("RESET")
+                self._reset(name)
+                return None if is_own(name) else Reply("RESET")
             case ["discard", what, *_]:
                 return Reply(f"DISCARD {what.upper()}")
             case ["savepoint" | "release" | "listen" | "unlisten" | "deallocate" as first, *rest]:
@@ -112,6 +123,8 @@ class Transaction:
             case ["close", name, *_]:
                 return Reply("CLOSE CURSOR", cursors=name)
             case ["show", "tables" | "budget" | "all", *_]:
+                return None
+            case ["show", name] if is_own(name):
                 return None
             case ["show", *rest]:
                 return self._show(" ".join(rest))
@@ -123,20 +136,34 @@ class Transaction:
                 return None
 
     def _set(self, rest: list[str]) -> Reply | None:
-        if not rest or rest[0] in SETTINGS:
-            return None  # one of dpsql's own
-        if rest[0] in ("client_encoding", "names") and not {"utf8", "'utf8'", "'utf-8'", "default"} & {
-            word.lower() for word in rest
-        }:
-            raise NotSupportedError("texts are sent as UTF-8", code=122, fix="SET client_encoding = 'UTF8'.")
-        value = " ".join(rest[2:]).strip("'")
-        if value == "default":
-            self.settings.pop(rest[0], None)
-        elif value:
-            if rest[0] == "statement_timeout":
-                _seconds(value)
-            self.settings[rest[0]] = value
+        match rest:
+            case ["names", *value]:
+                name = "client_encoding"
+            case ["time", "zone", *value]:
+                name = "timezone"
+            case [name, _, *value] if not is_own(name):
+                pass
+            case _:
+                return None  # one of dpsql's own
+        self._keep(name, " ".join(value).strip("'"))
         return Reply("SET")
+
+    def _keep(self, name: str, value: str) -> None:
+        """A setting that PostgreSQL has; refused where it would have to act, and does not."""
+        if value.lower() == "default":
+            self._reset(name)
+        elif name == "client_encoding":
+            if re.sub("[^a-z0-9]", "", value.lower()) not in UTF8:
+                raise NotSupportedError("texts are sent as UTF-8", code=122, fix="SET client_encoding = 'UTF8'.")
+        elif value:
+            if name == "statement_timeout":
+                _seconds(value)
+            self.settings[name] = value
+
+    def _reset(self, name: str) -> None:
+        self.settings.pop(name, None)
+        if name in self.begun:
+            self.settings[name] = self.begun[name]
 
     def _show(self, name: str) -> Reply:
         value = self.settings.get(name, SHOWN.get(name))
@@ -145,6 +172,11 @@ class Transaction:
                 f"there is no setting {name[:60]!r}", code=119, fix="SHOW BUDGET and SHOW TABLES are dpsql's."
             )
         return Reply("SHOW", shown=(name.replace(" ", "_"), value))
+
+
+def is_own(name: str) -> bool:
+    """Whether it is dpsql's, or was meant to be: what is misspelt must not pass for a setting of PostgreSQL's."""
+    return name in SETTINGS or (name not in SHOWN and bool(difflib.get_close_matches(name, SETTINGS, 1, 0.8)))
 
 
 def _seconds(value: str) -> float:
