@@ -345,3 +345,15 @@ def test_a_line_of_the_log_is_a_line(pg_catalog: PgCatalog, capsys: pytest.Captu
     pg_catalog.rows('SELECT "a\ndpsql: a bug\x1b[2J" FROM pg_nothing_at_all', [])
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "\x1b" not in said and "a\\ndpsql: a bug" in said
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("SELECT current_user, session_user, current_catalog", "current_user, session_user, current_catalog"),
+        ("SELECT COUNT(*), coalesce(1, 2), NULL, 'x', 1 + 1 FROM pg_class", "count, coalesce" + ", ?column?" * 3),
+        ('SELECT oid::regclass, CASE WHEN true THEN 1 END, 1 AS "The (a)" FROM pg_class', "oid, case, The (a)"),
+    ],
+)
+def test_columns_have_postgresqls_names(pg_catalog: PgCatalog, sql: str, names: str) -> None:
+    assert ", ".join(name for name, _ in pg_catalog.columns(sql, []) or []) == names

@@ -21,8 +21,8 @@ from dpsql.server.wire.transactions import SHOWN
 from dpsql.session import Session
 
 FUNCTIONS = frozenset(
-    "version current_schema current_schemas current_database current_user session_user current_setting set_config "
-    "to_regtype to_regclass obj_description col_description has_table_privilege has_schema_privilege format_type "
+    "version current_schema current_schemas current_database current_catalog current_user session_user current_setting "
+    "set_config to_regtype to_regclass obj_description col_description has_table_privilege has_schema_privilege format_type "
     "quote_ident".split()
 )
 # What may come before a parenthesis in a catalog query: our macros, keywords, and functions that only compute.
@@ -40,7 +40,9 @@ OID_COLUMNS = frozenset(
     "oid attrelid atttypid typelem typarray typrelid typbasetype typnamespace relnamespace reltype objid classid "
     "typcollation conrelid confrelid indrelid indexrelid objoid classoid nspowner relowner".split()
 )
-_CALL = re.compile(r'^"?(\w+)"?\(.*\)$')  # PostgreSQL names a column by its function alone
+_CALL = re.compile(r'"?(\w+)"?\(.*\)', re.S)  # PostgreSQL names a column by its function alone,
+_CAST = re.compile(r'CAST\("?(\w+)"? AS .*\)')  # or by what is cast
+RENAMED = {"count_star": "count", "COALESCE": "coalesce", "NULL": "?column?"}
 FIRST_OID, STEP = 16_384, 100
 
 
@@ -66,7 +68,8 @@ class PgCatalog:
             described = scratch.describe(rewritten(parts, values, self._oids))
         except Error:
             return self._empty(parts)
-        return [[_CALL.sub(r"\1", column.name), _announced(column)] for column in described]
+        said = {part.word for part in parts}
+        return [[_named(column.name, said), _announced(column)] for column in described]
 
     def rows(self, sql: str, values: Sequence[Any]) -> tuple[list[list[str]], list[tuple[Any, ...]]] | None:
         """The result of a catalog query; None for any other statement. What fails is without rows, and is logged."""
@@ -113,7 +116,8 @@ class PgCatalog:
             for statement in catalog_tables.statements():
                 self._scratch.execute(statement)
             who = text(self._session.analyst or "dpsql")
-            self._scratch.execute(f"CREATE MACRO session_user() AS {who}")
+            for name in ("session_user", '"current_user"', '"user"'):
+                self._scratch.execute(f"CREATE MACRO {name}() AS {who}")
             shown = ", ".join(f"({text(name)}, {text(value)})" for name, value in SHOWN.items())
             self._scratch.execute(f"INSERT INTO pg_settings BY NAME SELECT * FROM (VALUES {shown}) AS t(name, setting)")
             role = f"{who}, false, true, false, false, true, false, -1, NULL, NULL, false, NULL"
@@ -162,6 +166,17 @@ class PgCatalog:
                 f"'' AS attgenerated, false AS attisdropped, true AS attislocal, 0 AS attinhcount, "
                 f"{100 if type_oid == types.TEXT else 0} AS attcollation, '' AS attcompression, 'p' AS attstorage"
             )
+
+
+def _named(name: str, said: set[str]) -> str:
+    """As PostgreSQL names a column. said: the query's own words, which stay."""
+    if name in said:
+        return name
+    if name.startswith("CASE "):
+        return "case"
+    inner = _CAST.sub(r"\1", name)
+    plain = _CALL.sub(r"\1", inner) if _CALL.fullmatch(inner) else inner
+    return RENAMED.get(plain, plain if re.fullmatch(r"[^\W\d]\w*", plain) else "?column?")
 
 
 def _announced(column: Column) -> str:

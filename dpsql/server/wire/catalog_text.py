@@ -49,9 +49,7 @@ def _spelled(parts: list[Token], values: Sequence[Any], oids: Mapping[str, int])
                 place += 1
             case ("current_user" | "session_user" | "user" | "current_catalog" as name, *rest) if here.kind == "word":
                 bare = rest[:1] != ["("] and (not written or written[-1] not in (".", "as"))
-                written.append(
-                    ("current_catalog()" if name == "current_catalog" else "session_user()") if bare else name
-                )
+                written.append(f'"{name}"()' if bare else name)
                 place += 1
             case _:
                 written.append(_literal(values, here) if here.kind == "parameter" else here.text)
