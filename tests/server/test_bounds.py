@@ -210,7 +210,9 @@ def test_their_number_has_a_limit() -> None:
         client.keep_portal("x", Portal(Prepared("", ()), []))
     client.keep_portal("0", Portal(Prepared("", ()), [], size=MOST_BYTES))  # in the place of another
     with pytest.raises(Error, match="too large"):
-        client.keep_statement("1", Prepared("", (), size=1))
+        client.keep_portal("1", Portal(Prepared("", ()), [], size=1))
+    with pytest.raises(Error, match="DPSQL-106"):
+        client.keep_statement("1", Prepared("", ()))
 
 
 def test_portals_end_with_their_batch_and_cursors_stay() -> None:

@@ -167,6 +167,35 @@ def test_describing_runs_and_charges_nothing(wire: Started, connection: Any) -> 
     assert wire.request("GET", "/v1/budget").tree["budget"]["spent"]["epsilon"] == spent
 
 
+def test_prepared_statements_said_in_sql(connection: Any) -> None:
+    sql = BY_SPECIALTY.format("$1 AND visited_on < $2")
+    connection.execute(f"PREPARE p (int) AS {sql}")
+    first = connection.execute("EXECUTE p (105, DATE '2020-06-01')").fetchall()
+    assert len(first) == 3 and connection.execute(
+        sql.replace("$1", "%s").replace("$2", "%s"), [105, dt.date(2020, 6, 1)]
+    )
+    simple = psycopg.ClientCursor(connection).execute("EXECUTE p (105, '2020-06-01'::date)").fetchall()
+    assert (
+        simple == first and connection.cursor(binary=True).execute("EXECUTE p (105, '2020-06-01')").fetchall() == first
+    )
+    pg = connection.pgconn
+    assert pg.exec_prepared(b"p", [b"105", b"2020-06-01"]).ntuples == 3  # the same as the protocol's
+    for wrong in (
+        "EXECUTE p (105)",
+        "EXECUTE p (105, CURRENT_DATE)",
+        "EXECUTE nope",
+        f"PREPARE p AS {sql}",
+        "EXECUTE p ('x', '')",
+    ):
+        with pytest.raises(psycopg.Error, match="DPSQL-(109|122|602|106)"):
+            connection.execute(wrong)
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        connection.execute("PREPARE q AS SELECT nope FROM visits WHERE cost > $1")
+    connection.execute("DEALLOCATE p")
+    with pytest.raises(psycopg.Error, match="DPSQL-602"):
+        connection.execute("EXECUTE p (105, '2020-06-01')")
+
+
 def test_cancel(connection: Any) -> None:
     timer = threading.Timer(1.5, connection.cancel)
     timer.start()

@@ -106,8 +106,6 @@ class Conversation:
         _bounded(asked.sql)
         if len(statements(asked.sql)) > 1:
             raise SqlError("a prepared statement is one statement", code=100, fix="Send them one after the other.")
-        if asked.name and asked.name in self._client.prepared:
-            raise SqlError(f"there is a prepared statement {asked.name[:60]!r}", code=106, fix="Close it first.")
         self._client.keep_statement(
             asked.name, Prepared((statements(asked.sql) or [""])[0], asked.oids, size=len(body))
         )
@@ -115,34 +113,19 @@ class Conversation:
 
     async def _bind(self, body: bytes) -> None:
         asked = Bind.read(body)
-        prepared = self._statement(asked.statement)
+        prepared = self._client.statement(asked.statement)
         count = len(asked.values)
-        if count != parameters(prepared.sql) and tokens(prepared.sql):
-            raise SqlError(f"{count} parameters were sent, {parameters(prepared.sql)} are needed", code=109)
-        await self._know_parameters(prepared)
+        await self._client.know_parameters(prepared, count)
         forms = asked.forms if len(asked.forms) == count else asked.forms[:1] * count or (0,) * count
         values = [types.decoded(v, oid, f) for v, oid, f in zip(asked.values, prepared.oids, forms, strict=False)]
         self._client.keep_portal(asked.portal, Portal(prepared, values, asked.results, size=len(body)))
         self._send(messages.BIND_COMPLETE)
 
-    async def _know_parameters(self, prepared: Prepared) -> None:
-        """What the client did not say, the plan does; once."""
-        count = parameters(prepared.sql)
-        said = len(prepared.oids) >= count and all(oid not in (0, types.UNKNOWN) for oid in prepared.oids[:count])
-        if said or not count or prepared.described:
-            return
-        if tokens(prepared.sql)[0].word in ("declare", "copy"):
-            prepared.oids = tuple(oid or types.TEXT for oid in (*prepared.oids, *[0] * count)[:count])
-            return
-        oids, prepared.columns = await self._client.describe(prepared, None)
-        prepared.oids, prepared.described = tuple(oids), True
-
     async def _describe(self, body: bytes) -> None:
         asked = Named.read(body)
         if asked.kind == "S":
-            prepared = self._statement(asked.name)
-            if parameters(prepared.sql):
-                await self._know_parameters(prepared)
+            prepared = self._client.statement(asked.name)
+            await self._client.know_parameters(prepared)
             if not prepared.described:
                 prepared.columns = await self._client.columns(prepared, None)
             self._send(messages.parameter_description(prepared.oids[: parameters(prepared.sql)]))
@@ -188,11 +171,6 @@ class Conversation:
 
     async def _no_copy(self, body: bytes) -> None:
         """Of a COPY that was refused: ignored, as PostgreSQL does."""
-
-    def _statement(self, name: str) -> Prepared:
-        if name not in self._client.prepared:
-            raise InterfaceError(f"there is no prepared statement {name[:60]!r}", code=602)
-        return self._client.prepared[name]
 
     def _portal(self, name: str) -> Portal:
         if name not in self._client.portals:

@@ -68,7 +68,13 @@ class WireRequests:
         oids = self._oids(sql, declared)
         if values is None:
             values = [SAMPLES.get(oid) if oid in SAMPLES else "a" for oid in oids]
-        return {"oids": oids, "columns": self._columns(sql, values), "catalog": False}
+        try:
+            columns = self._columns(sql, values)
+        except Error:
+            if given is None:  # of a value that is ours nothing is said
+                self._columns(sql, [None] * len(values))
+            raise
+        return {"oids": oids, "columns": columns, "catalog": False}
 
     def lookup(self, request: Mapping[str, Tree]) -> tuple[list[list[str]], list[tuple[Any, ...]]] | None:
         """The rows of a catalog query; None for any other statement."""

@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsql.dbapi.exchange import of_tree, to_tree
-from dpsql.errors import Error, SqlError
+from dpsql.errors import Error, InterfaceError, SqlError
 from dpsql.server.asked import Asked
 from dpsql.server.service import QueryService
 from dpsql.server.sessions import Session
+from dpsql.server.wire import types
 from dpsql.server.wire.copying import copy_of
+from dpsql.server.wire.named import execute_of, prepare_of
 from dpsql.server.wire.portals import Columns, Portal, Prepared, Result, tag_of
 from dpsql.server.wire.startup import Begin
-from dpsql.server.wire.texts import Token, first_words, tokens
+from dpsql.server.wire.texts import Token, first_words, parameters, tokens
 from dpsql.server.wire.transactions import FAILED, IDLE, OPEN, Reply, Transaction
 
 READING = {
@@ -40,7 +42,9 @@ class Statements:
         self._begun = False  # whether the worker has begun the transaction, too
 
     def keep_statement(self, name: str, prepared: Prepared) -> None:
-        """With a bound on how many there are, and on their bytes."""
+        """With a bound on how many there are, and on their bytes. The one without a name is replaced."""
+        if name and name in self.prepared:
+            raise SqlError(f"there is a prepared statement {name[:60]!r}", code=106, fix="Close it first.")
         self._room(self.prepared, name, prepared.size)
         self.prepared[name] = prepared
 
@@ -88,6 +92,14 @@ class Statements:
         match tokens(sql):
             case [Token() as first, Token() as name, *rest] if first.word == "declare":
                 return await self._declare(name.word, sql, rest, values)
+            case [Token() as first, *_] as parts if first.word == "prepare":
+                named, prepared = prepare_of(sql, parts)
+                await self.know_parameters(prepared)
+                self.keep_statement(named, prepared)
+                return Result("PREPARE")
+            case [Token() as first, *_] as parts if first.word == "execute":
+                prepared, bound = await self._bound(parts)
+                return await self.run(prepared.sql, bound)
             case [Token() as first, *rest] if first.word in ("fetch", "move"):
                 return self._fetch(first.word, [part.word or part.text for part in rest])
             case [Token() as first, *_] as parts if first.word == "copy":
@@ -115,12 +127,41 @@ class Statements:
         if reply is not None:
             return None if reply.shown is None else [[reply.shown[0], "VARCHAR"]]
         words = [part.word or part.text for part in tokens(prepared.sql)]
-        if words[0] in ("declare", "copy"):
+        if words[0] in ("declare", "copy", "prepare"):
             return None
+        if words[0] == "execute":
+            return await self.columns(*await self._bound(tokens(prepared.sql)))
         if words[0] in ("fetch", "move"):
             return self._cursor(words[1:]).columns if words[0] == "fetch" else None
         described = await self.describe(prepared, values)
         return described[1]
+
+    def statement(self, name: str) -> Prepared:
+        """The prepared statement of that name."""
+        if name not in self.prepared:
+            raise InterfaceError(f"there is no prepared statement {name[:60]!r}", code=602)
+        return self.prepared[name]
+
+    async def know_parameters(self, prepared: Prepared, given: int | None = None) -> None:
+        """Their types: what the client did not say, the plan does; once. given: how many values came."""
+        count = parameters(prepared.sql)
+        if given is not None and given != count and tokens(prepared.sql):
+            raise SqlError(f"{given} parameters were sent, {count} are needed", code=109)
+        said = len(prepared.oids) >= count and all(oid not in (0, types.UNKNOWN) for oid in prepared.oids[:count])
+        if said or not count or prepared.described:
+            return
+        if tokens(prepared.sql)[0].word in ("declare", "copy"):
+            prepared.oids = tuple(oid or types.TEXT for oid in (*prepared.oids, *[0] * count)[:count])
+            return
+        oids, prepared.columns = await self.describe(prepared, None)
+        prepared.oids, prepared.described = tuple(oids), True
+
+    async def _bound(self, parts: list[Token]) -> tuple[Prepared, list[Any]]:
+        """Of an EXECUTE: its statement and values."""
+        name, values = execute_of(parts)
+        prepared = self.statement(name)
+        await self.know_parameters(prepared, len(values))
+        return prepared, [types.decoded(v, oid, 0) for v, oid in zip(values, prepared.oids, strict=False)]
 
     async def describe(self, prepared: Prepared, values: Sequence[Any] | None) -> tuple[list[int], Columns | None]:
         """The types of its parameters, and its columns."""
