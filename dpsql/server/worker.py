@@ -6,12 +6,14 @@ waits for that, and for words that stop what runs now.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import hashlib
 import json
 import os
 import queue
+import re
 import resource
 import signal
 import sys
@@ -23,9 +25,10 @@ from pathlib import Path
 
 from dpsql.dbapi.exchange import Tree, error_tree, read_json
 from dpsql.dbapi.statements import execute
-from dpsql.errors import Error, ExecutionError, InternalError, Interrupted, SourceError
+from dpsql.errors import Error, ExecutionError, InternalError, Interrupted, LedgerError, SourceError, TamperedLedger
 from dpsql.server.asked import stopped_early
 from dpsql.server.bodies import MOST_BYTES, too_large
+from dpsql.server.places import busy
 from dpsql.server.requests import Served
 from dpsql.session import Session, open_session
 
@@ -55,7 +58,11 @@ def work(pipe: Pipe, task: Task) -> None:
         session = _opened(task)
         _limit(task)
     except Error as error:
-        desk.answer({"error": error_tree(error)})
+        desk.answer({"error": error_tree(without_folders(error))})
+        os._exit(1)
+    except OSError as error:
+        tell_owner(f"a session cannot be started: {error.strerror}")
+        desk.answer({"error": error_tree(busy("a session cannot be started", "Tell the owner. Nothing was charged."))})
         os._exit(1)
     served = Served(session)
     desk.stop = session.interrupt
@@ -78,7 +85,7 @@ def _answered(
     try:
         return answer(request)
     except Error as error:
-        return {"error": error_tree(opaque(error)), "real": error.code}, None
+        return {"error": error_tree(without_folders(opaque(error))), "real": error.code}, None
     except MemoryError:
         return {"error": error_tree(opaque(ExecutionError("", code=504))), "real": "DPSQL-504"}, None
     except Exception as error:  # a bug of ours: its words could quote a cell
@@ -97,6 +104,23 @@ def opaque(error: Error) -> Error:
             why="No details are given, since they might reveal something about the data. What it was charged stays charged.",
         )
     return error
+
+
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\":]+/)+(?=[^\s/])")
+
+
+def without_folders(error: Error) -> Error:
+    """Where the owner keeps data and ledger is for the owner's eyes; who asks hears the file's name."""
+    if isinstance(error, SourceError | LedgerError | TamperedLedger):
+        tell_owner(f"{error.code} {error.what}")
+        error.what, error.why = _FOLDERS.sub("", error.what), _FOLDERS.sub("", error.why)
+    return error
+
+
+def tell_owner(what: str) -> None:
+    """On standard error, one line; a disk that is full there does no harm."""
+    with contextlib.suppress(OSError):
+        print(f"dpsql: {what}".encode("unicode_escape").decode("ascii"), file=sys.stderr, flush=True)
 
 
 class _Desk:
@@ -148,7 +172,7 @@ def _begin_process() -> None:
 
 
 def _opened(task: Task) -> Session:
-    if digest_of(task.metadata) != task.digest:
+    if not os.path.exists(task.metadata) or digest_of(task.metadata) != task.digest:
         raise SourceError("the metadata changed since the server started", code=300, fix="Restart the server.")
     session = open_session(
         task.metadata,
