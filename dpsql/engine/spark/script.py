@@ -16,16 +16,16 @@ from dpsql.errors import InternalError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-STEP = re.compile(r"(VIEW|STORED) ([a-z_][a-z0-9_]*) AS (SELECT .*)")
+STEP = re.compile(r"STORED ([a-z_][a-z0-9_]*) AS ((?:SELECT|WITH) .*)")
 
 
-def steps_of(script: str) -> tuple[list[tuple[bool, str, str]], str] | None:
-    """(whether it is stored, name, SELECT) of each step, and the last SELECT. None for what is no such statement."""
+def steps_of(script: str) -> tuple[list[tuple[str, str]], str] | None:
+    """(name, SELECT) of each step that is stored, and the last SELECT. None for what is no such statement."""
     *lines, select = script.split("\n")
     read = [STEP.fullmatch(line) for line in lines]
-    if not select.startswith("SELECT ") or None in read:
+    if not select.startswith(("SELECT ", "WITH ")) or None in read:
         return None
-    return [(step[1] == "STORED", step[2], step[3]) for step in read if step is not None], select
+    return [(step[1], step[2]) for step in read if step is not None], select
 
 
 def last_frame(session: SparkSession, script: str, check: Callable[[], None]) -> tuple[DataFrame, list[str]] | None:
@@ -35,14 +35,11 @@ def last_frame(session: SparkSession, script: str, check: Callable[[], None]) ->
     if parsed is None:
         return None
     steps, select = parsed
-    for is_stored, name, text in steps:
+    for name, text in steps:
         check()
-        frame = session.sql(text)
-        if is_stored:
-            frame = stored(session, frame)
-        frame.createOrReplaceTempView(name)
+        stored(session, session.sql(text)).createOrReplaceTempView(name)
     check()
-    return session.sql(select), [name for _, name, _ in steps]
+    return session.sql(select), [name for name, _ in steps]
 
 
 def stored(session: SparkSession, frame: DataFrame) -> DataFrame:

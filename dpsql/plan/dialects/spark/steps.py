@@ -1,12 +1,14 @@
-"""A statement for Spark: its steps line by line, and last the SELECT. Each line is one step, run by itself
+"""A statement for Spark: what is stored line by line, and last what is asked. Each line is run by itself
 (engine/spark/script.py):
 
-    VIEW name AS SELECT …      read in one place: it becomes a part of what reads it
     STORED name AS SELECT …    evaluated once, and what it gave is kept as it is
 
+A step that one place reads is named in a WITH before what reads it, so Spark analyzes it once.
+
 Lemma: a statement evaluates each relation of its sources that it names once. Proof: a step that two places read is STORED,
-so one evaluation serves both; a VIEW is read in one place, which by induction is evaluated once. (A name is looked for
-wherever one can stand in the text; to take a text constant for one more place stores too much, never too little.)"""
+so one evaluation serves both; any other is read in one place, where Spark puts it, which by induction is evaluated once. (A
+name is looked for wherever one can stand in the text; to take a text constant for one more place stores too much, never too
+little.)"""
 
 from __future__ import annotations
 
@@ -15,18 +17,36 @@ from collections.abc import Sequence
 
 from dpsql.plan.vault_query import Step
 
-VIEW, STORED = "VIEW", "STORED"
+STORED = "STORED"
 
 
 def script(steps: Sequence[Step], select: str) -> str:
-    lines = []
+    lines, parts = [], []
     for i, step in enumerate(steps):
         places = sum(_places(step.name, text) for text in [*(later.select for later in steps[i + 1 :]), select])
-        lines.append(f"{STORED if places != 1 else VIEW} {step.name} AS {step.select}")
-    lines.append(select)
+        if places == 1:
+            parts.append(step)
+            continue
+        text, parts = _with(parts, step.select)
+        lines.append(f"{STORED} {step.name} AS {text}")
+    text, parts = _with(parts, select)
+    lines.append(text)
+    if parts:
+        raise ValueError("a statement has steps that nothing reads")
     if any("\n" in line or "\r" in line for line in lines):
         raise ValueError("a statement's step is more than one line")
     return "\n".join(lines)
+
+
+def _with(parts: Sequence[Step], select: str) -> tuple[str, list[Step]]:
+    """What is selected, behind the parts that it reads, directly or not; and the parts left."""
+    read: list[Step] = []
+    left: list[Step] = []
+    for part in reversed(parts):
+        reads = any(_places(part.name, text) for text in [select, *(one.select for one in read)])
+        (read if reads else left).insert(0, part)
+    named = ", ".join(f"{part.name} AS ({part.select})" for part in read)
+    return f"WITH {named} {select}" if read else select, left
 
 
 def _places(name: str, text: str) -> int:
