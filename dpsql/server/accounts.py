@@ -44,15 +44,27 @@ class Account:
     tokens: tuple[Token, ...] = ()
 
 
+def _since_boot() -> float:
+    """Seconds, also while the machine slept; nobody sets this clock."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class Accounts:
     """The file of accounts. Readers see a change at once; writers take turns, and replace it as a whole."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, path: Path, clock: Callable[[], float] = time.time, elapsed: Callable[[], float] = _since_boot
+    ) -> None:
         self.path = path
-        self._clock = clock
+        self._clock, self._elapsed = clock, elapsed
+        self._began = clock() - elapsed()
         self._seen: tuple[int, ...] = ()
         self._accounts: Mapping[str, Account] = {}
         self._key = secret(32)
+
+    def _now(self) -> float:
+        """The clock, or what it would say had nobody changed it since the beginning: set back, it revives no token."""
+        return max(self._clock(), self._began + self._elapsed())
 
     def all(self) -> Mapping[str, Account]:
         """By name. InterfaceError 707 where the file is not one of ours, or others may read it."""
@@ -81,7 +93,7 @@ class Accounts:
 
     def of_token(self, text: str) -> Account | None:
         """Whose token it is; None where it is nobody's, revoked or expired."""
-        digest, now = digest_of(text), self._clock()
+        digest, now = digest_of(text), self._now()
         pairs = ((token, account) for account in self.all().values() for token in account.tokens)
         return next((account for token, account in pairs if token.digest == digest and now < token.expires), None)
 
@@ -109,10 +121,10 @@ class Accounts:
     def new_token(self, name: str, seconds: int) -> tuple[str, Token]:
         """A token, told once, and what is kept of it."""
         text = PREFIX + base64.urlsafe_b64encode(secret(32)).decode("ascii").rstrip("=")
-        token = Token(secret(4).hex(), digest_of(text), int(self._clock()) + seconds)
+        token = Token(secret(4).hex(), digest_of(text), int(self._now()) + seconds)
         with self._changing() as accounts:
             account = _known(accounts, name)
-            live = tuple(one for one in account.tokens if self._clock() < one.expires)
+            live = tuple(one for one in account.tokens if self._now() < one.expires)
             accounts[name] = replace(account, tokens=(*live, token))
         return text, token
 

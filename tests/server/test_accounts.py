@@ -42,6 +42,24 @@ def test_a_token_lets_in_until_it_expires_or_is_revoked(tmp_path: Path) -> None:
         book.revoke("ana", token.name)
 
 
+@pytest.mark.parametrize("jump", [-(10.0**9), 10.0**9])
+def test_a_clock_that_is_set_revives_no_token(tmp_path: Path, jump: float) -> None:
+    """And what a jump into the future takes away comes back with the right time."""
+    wall, passed = [2e9], [0.0]
+    book = Accounts(tmp_path / "users", lambda: wall[0] + passed[0], lambda: passed[0])
+    book.add("ana", "analyst")
+    short, long = book.new_token("ana", 60)[0], book.new_token("ana", 600)[0]
+    wall[0] += jump
+    assert (book.of_token(short) is not None) is (jump < 0)
+    passed[0] = 61.0
+    assert book.of_token(short) is None and (book.of_token(long) is not None) is (jump < 0)
+    assert book.of_token(book.new_token("ana", 60)[0]) is not None
+    wall[0] -= jump
+    assert book.of_token(short) is None
+    passed[0] = 601.0
+    assert book.of_token(long) is None
+
+
 def test_the_file_has_no_secret_and_is_ours_alone(tmp_path: Path) -> None:
     book = accounts(tmp_path)
     book.add("ana", "analyst")

@@ -227,6 +227,8 @@ class Client(Statements):
         nothing: Any = None
         super().__init__(nothing, "ana", nothing)
 
+    def check(self) -> None: ...
+
     async def _asked(self, sql: str, values: Any) -> Result:
         return Result("SELECT 1", [["a", "INTEGER"], ["b", "VARCHAR"]], [[1, "x"]], "told")
 

@@ -48,12 +48,14 @@ class Conversation:
         if answer is None:
             raise WireError("a message that has no place here")
         try:
+            self._client.check()
             await answer(self, body)
         except Error as error:
+            if error.number in (700, 704):  # nobody gets in any more, or the session has ended
+                self._send(messages.failure("FATAL", states.fields(error)))
+                raise EOFError from None
             self._failed(error)
             self._skipping = tag != b"Q"
-            if error.code == "DPSQL-704" or error.code == "DPSQL-700":
-                raise EOFError from None
         if tag == b"Q":
             self._skipping = False
             self._ready()

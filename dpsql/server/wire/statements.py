@@ -78,6 +78,10 @@ class Statements:
         if self._asked_now is not None:
             self._asked_now.withdraw()
 
+    def check(self) -> None:
+        """Before each message, also one that is answered from rows that are kept: 700 if the account was revoked."""
+        self._service.still(self.account)
+
     async def run(self, sql: str, values: Sequence[Any]) -> Result:
         """The result; an error is raised, and fails the transaction."""
         if self.transaction.status == FAILED and not _ends(sql):
