@@ -122,6 +122,17 @@ def test_every_aggregate(limits: dict[str, int], public: bool, spark: Any, tmp_p
     aggregates(public, mixed.ANSWERED, limits, spark, tmp_path)
 
 
+GAUSSIAN = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism='gaussian', delta=1e-6)"
+
+
+@pytest.mark.slow
+def test_gaussian_noise(spark: Any, tmp_path: Path) -> None:
+    """Weights in norm 2, of units over the limit and within it."""
+    asked = [f"{GAUSSIAN} k, {case.text} FROM t GROUP BY k" for case in mixed.ANSWERED[::6]]
+    catalog = mixed.catalog(public=True, max_groups=2, max_rows=2, **SPENDING)
+    assert compared(spark, tmp_path, catalog, {"t": mixed.table()}, {}, asked) == {}
+
+
 def hostile_values(limit: int, asked: Sequence[str], every: int, spark: Any, folder: Path) -> None:
     """every: one row of so many."""
     rows = hostile.table()

@@ -67,20 +67,23 @@ def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, .
     to be the same in two places.
 
     Lemma: the weights are the same. Proof: as there. n is the sum of n_g over all of the unit's pairs, by a window, and q of
-    n_g², which is only added up where n > ⌊√R⌋: else it is not asked for.
+    n_g² (`_square_parts`).
     """
     names = [*counts]
-    whole = ", ".join(f"{dialect.narrow(f'sum({n}) OVER (PARTITION BY u)')} AS t_{name}" for name, n in counts.items())
-    counted = Step("counted", f"SELECT *, {whole} FROM pairs")
+    whole = {f"t_{name}": n for name, n in counts.items()}
+    if ball.norm == 2:
+        whole |= {
+            f"s{i}_{name}": part for name, n in counts.items() for i, part in enumerate(_square_parts(n, dialect))
+        }
+    sums = ", ".join(f"{dialect.narrow(f'sum({n}) OVER (PARTITION BY u)')} AS {name}" for name, n in whole.items())
+    counted = Step("counted", f"SELECT *, {sums} FROM pairs")
     if ball.norm == 1:
         shown = ", ".join(f"{unit_weight(ball, f't_{name}', dialect)} AS {name}" for name in names)
         return counted, Step("weighed", f"SELECT *, {shown} FROM counted")
     most = dialect.integer(math.isqrt(ball.squared))
-    squares = []
-    for name, n in counts.items():
-        square = f"{dialect.wide(n)} * {dialect.wide(n)}"
-        summed = f"sum(CASE WHEN t_{name} > {most} THEN {square} END) OVER (PARTITION BY u)"
-        squares.append(f"{dialect.wide(summed)} AS q_{name}")
+    squares = ", ".join(
+        f"CASE WHEN t_{name} > {most} THEN {_square_sum(name, dialect)} END AS q_{name}" for name in names
+    )
     proposed = ", ".join(f"{_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in names)
     shown = ", ".join(
         f"CASE WHEN t_{name} <= {most} THEN {dialect.integer(FULL)} ELSE {_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} "
@@ -89,10 +92,29 @@ def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, .
     )
     return (
         counted,
-        Step("squares", f"SELECT *, {', '.join(squares)} FROM counted"),
+        Step("squares", f"SELECT *, {squares} FROM counted"),
         Step("proposed", f"SELECT *, {proposed} FROM squares"),
         Step("weighed", f"SELECT *, {shown} FROM proposed"),
     )
+
+
+def _square_parts(n: str, dialect: Dialect) -> tuple[str, str, str]:
+    """b², a·b and a² of a count n = a·2^20 + b, 0 ≤ b < 2^20, whose sums over a unit's pairs a BIGINT holds.
+
+    Lemma: each sum is at most 2^60, and Σ n² = Σ b² + 2^21·Σ ab + 2^40·Σ a². Proof: n² = b² + 2·a·b·2^20 + a²·2^40. A
+    relation has at most 2^40 rows, so Σ n ≤ 2^40, Σ a ≤ 2^20 and Σ b ≤ 2^40. Then Σ b² ≤ 2^20·Σ b ≤ 2^60, Σ ab ≤ 2^20·Σ a ≤
+    2^40, and Σ a² ≤ (Σ a)² ≤ 2^40."""
+    half = dialect.integer(2**20)
+    a, b = dialect.quotient(n, half), dialect.remainder(n, half)
+    return f"({b}) * ({b})", f"({a}) * ({b})", f"({a}) * ({a})"
+
+
+def _square_sum(name: str, dialect: Dialect) -> str:
+    scaled = (
+        f"{dialect.wide(f's{i}_{name}')} * {dialect.wide(dialect.integer(factor))}"
+        for i, factor in enumerate((1, 2**21, 2**40))
+    )
+    return dialect.wide(" + ".join(scaled))
 
 
 def _at_most(counts: Counts, most: str) -> str:

@@ -18,7 +18,7 @@ from dpsql.domain.types import BIGINT, REAL
 from dpsql.ir.expr import Column
 from dpsql.ir.nodes import Field
 from dpsql.plan.answers import answers
-from dpsql.plan.balls import FULL, Norm, Radius, radius
+from dpsql.plan.balls import FULL, Ball, Norm, Radius, radius
 from dpsql.plan.dialects.duckdb import DUCKDB
 from dpsql.plan.measurements import Axis, Measurement, Number, OnAxis, One, RowMoments, RowTotal, UnitTotal
 from dpsql.plan.ready import Combinations
@@ -27,7 +27,7 @@ from dpsql.plan.render import row_totals, unit_totals
 from dpsql.plan.render.printer import Printer
 from dpsql.plan.render.sums import on_noise_grid
 from dpsql.plan.stages import Draw, Form, Limit, Noised
-from dpsql.plan.vault_query import Question
+from dpsql.plan.vault_query import Question, Step
 from dpsql.privacy import sensitivity
 
 FAR = 2**62 - 1
@@ -291,6 +291,28 @@ def test_norm_2_is_kept_by_integers(n: list[int], squared: int, near: int | None
     largest = min(FULL, math.isqrt(squared * FULL * FULL // q))
     assert largest - 3 <= rows <= largest
     assert rows == FULL or q > squared
+    pairs = Step("pairs", f"SELECT u, g, size AS n_e0 FROM ({groups}) AS sizes")
+    assert weighed(limit.ball(2), pairs) == [(1, g, rows) for g in range(len(n))]
+
+
+def weighed(ball: Ball, pairs: Step) -> list[tuple[int, int, int]]:
+    """u, g, e0, by the statement that is printed for pairs of a unit and a group."""
+    steps = [pairs, *ball_sql.weighed_pairs(ball, {"e0": "n_e0"}, DUCKDB)]
+    named = ", ".join(f"{step.name} AS ({step.select})" for step in steps)
+    return CONNECTION.execute(f"WITH {named} SELECT u, g, e0 FROM weighed ORDER BY u, g").fetchall()
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_pairs_are_weighed_as_rows_are(norm: Norm) -> None:
+    """Units over the limit beside those within it, each in one to three groups."""
+    rows = "SELECT u, g FROM range(60) AS i(u), range(3) AS j(g), range(20) AS k(n) WHERE n < u * (g + 1) % 7 AND g <= u % 3"
+    limit = radius("rows", 4).ball(norm)
+    by_rows = ball_sql.weights(limit, {"e0": "count(*)"}, f"({rows}) AS rows", DUCKDB, by_group=True)
+    expected = CONNECTION.execute(
+        f"SELECT DISTINCT u, g, e0 FROM ({rows}) JOIN ({by_rows}) USING (u) ORDER BY u, g"
+    ).fetchall()
+    pairs = Step("pairs", f"SELECT u, g, count(*) AS n_e0 FROM ({rows}) AS rows GROUP BY u, g")
+    assert weighed(limit, pairs) == expected and len({e for _, _, e in expected}) > 3
 
 
 # --- reaches and noise grids ------------------------------------------------------------------------------------------
