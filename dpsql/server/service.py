@@ -234,5 +234,5 @@ def _likeness(account: str, request: Mapping[str, Tree]) -> tuple[str, ...]:
 
 def not_let_in() -> ProgrammingError:
     return ProgrammingError(
-        "not let in", code=700, fix="Give a token that is valid: Authorization: Bearer …; the owner makes them."
+        "not let in", code=700, fix="Ask the owner for a token that is valid; over HTTP: Authorization: Bearer …."
     )

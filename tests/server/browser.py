@@ -55,6 +55,29 @@ def opened(browser: Browser, server: Started, view: str = "", **context: Any) ->
         made.close()
 
 
+FAULTS = """() => {
+  const shown = (one) => one.checkVisibility(), textOf = (id) => document.getElementById(id)?.textContent ?? "";
+  const name = (one) => one.getAttribute("aria-label") ?? textOf(one.getAttribute("aria-labelledby"));
+  const twice = (all) => all.filter((one, i) => all.indexOf(one) !== i);
+  const landmarks = [...document.querySelectorAll("section[aria-labelledby], [role=region], form, nav, aside")];
+  const labelled = [...document.querySelectorAll("a[aria-label], button[aria-label]")].filter(shown);
+  return [
+    ...twice([...document.querySelectorAll("[id]")].map((one) => one.id)).map((id) => `two elements are #${id}`),
+    ...twice(landmarks.filter(shown).map(name).filter(Boolean)).map((one) => `two landmarks are called ${one}`),
+    ...labelled.filter((one) => !name(one).includes(one.textContent.trim())).map((one) => `${name(one)} is not read`),
+    ...[...document.querySelectorAll("input, select, textarea")].filter(shown)
+      .filter((one) => !one.labels.length && !name(one)).map((one) => `no label: ${one.outerHTML}`),
+  ];
+}"""
+
+
+def faults(page: Page) -> list[str]:
+    """What screen readers and users of speech would stumble on: ids and landmarks that are there twice, names that are not
+    what is read, controls without a label."""
+    found: list[str] = page.evaluate(FAULTS)
+    return found
+
+
 def sign_in(page: Page, server: Started, who: str = "ana") -> None:
     page.get_by_label("Your token").fill(server.tokens[who])
     page.get_by_role("button", name="Sign in").click()

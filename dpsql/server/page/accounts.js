@@ -6,6 +6,9 @@ import { amounts, cap } from "./format.js";
 
 const numbers = (texts) => texts.map((text) => ({ text, class: "number" }));
 
+let again = () => {}; // reads the table once more; the forms and what they said stay
+addEventListener("changed", () => again());
+
 export async function accounts() {
   const place = h("div", {});
   await draw(place);
@@ -13,6 +16,12 @@ export async function accounts() {
 }
 
 async function draw(place, said = []) {
+  const { all, shown } = await listed(), list = h("div", {}, shown);
+  again = async () => list.replaceChildren((await listed()).shown);
+  place.replaceChildren(list, ...said, h("div", { class: "forms" }, adding(place), tokens(place, all), passwords(place, all), revoking(place, all)));
+}
+
+async function listed() {
   const { accounts: all } = await ask("GET", "/v1/accounts");
   const { accounts: spending, plans } = await ask("GET", "/v1/spending");
   const rows = all.map((one) => {
@@ -21,8 +30,7 @@ async function draw(place, said = []) {
     const until = valid(one).map(({ id, expires }) => `${id} until ${day(expires)}`);
     return [one.name, one.role, until.join(", ") || "none", one.password ? "yes" : "no", ...numbers([String(charges), held ? amounts(held.spent) : "", held ? cap(held.total) : ""])];
   });
-  const shown = table("Accounts", ["Name", "Role", "Tokens", "Password", ...numbers(["Charges", "Spent", "Cap"])], rows);
-  place.replaceChildren(shown, ...said, h("div", { class: "forms" }, adding(place), tokens(place, all), passwords(place, all), revoking(place, all)));
+  return { all, shown: table("Accounts", ["Name", "Role", "Tokens", "Password", ...numbers(["Charges", "Spent", "Cap"])], rows) };
 }
 
 const valid = (one) => one.tokens.filter(({ expires }) => expires * 1000 > Date.now());
@@ -96,6 +104,7 @@ export function form(title, fields, actions) {
     clicked.disabled = true;
     try {
       await act(clicked);
+      dispatchEvent(new Event("changed"));
     } catch (error) {
       wrong.replaceChildren(problem(error));
     } finally {

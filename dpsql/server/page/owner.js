@@ -17,7 +17,7 @@ export async function showOwner() {
 
 // One section; what goes wrong in it leaves the others.
 async function part(title, shown) {
-  const id = title.toLowerCase().replaceAll(" ", "-"), section = h("section", { "aria-labelledby": id }, h("h2", { id }, title));
+  const section = h("section", {}, h("h2", {}, title)); // its table is a landmark of that name
   try {
     section.append(...(await shown()));
   } catch (error) {
@@ -51,10 +51,13 @@ async function published() {
     h("p", { class: "note" }, "It has measurements, noise and costs of each release, and no statements: their analysts chose what is in them.")];
 }
 
+let again = () => {}; // reads the log once more
+addEventListener("changed", () => again());
+
 const changed = ({ event, what, name, token, role, epsilon, delta, why }) => (event !== "changed" ? "" : [what, name ?? "the dataset", role, token, epsilon && `ε = ${epsilon}`, delta && `δ = ${delta}`, why].filter(Boolean).join(", "));
 
 async function audit() {
-  const { entries } = await ask("GET", "/v1/audit");
+  let { entries } = await ask("GET", "/v1/audit");
   if (entries.length === 0) return [h("p", {}, "No log is kept: start the server with ", h("code", {}, "--audit FILE"), ".")];
   const row = (one) => [
     { text: time(one.time), class: "time" }, one.account ?? one.address ?? "", { text: one.event === "asked" ? `${one.ask}, ${one.door}` : one.event, class: "what" },
@@ -66,5 +69,9 @@ async function audit() {
     spot.replaceChildren(h("p", { class: "note" }, `${shown.length} of the newest ${entries.length} lines.`), table("Audit log", ["Time", "Who", "What", "Outcome", "Statement"], shown.map(row)));
   };
   draw();
+  again = async () => {
+    ({ entries } = await ask("GET", "/v1/audit"));
+    draw();
+  };
   return [h("div", { class: "row" }, choice), spot];
 }

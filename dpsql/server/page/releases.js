@@ -23,7 +23,7 @@ function listed(releases, me) {
   const everybody = me.role === "owner";
   const heads = ["Release", "Statement", { text: "Cost", class: "number" }, ...(everybody ? ["Analyst"] : []), "Released"];
   const rows = releases.map((one) => [
-    one.state === "released" && one.sql ? h("a", { href: `#/releases/${nameOf(one)}`, "aria-label": `Open release ${one.id}` }, `Open ${one.id}`) : `${one.id}: ${one.state}`,
+    one.state === "released" && one.sql ? h("a", { href: `#/releases/${nameOf(one)}` }, "Open ", h("span", { class: "unseen" }, "release "), one.id) : `${one.id}: ${one.state}`,
     h("code", { class: "statement" }, one.sql ?? one.measurements.map(({ name }) => name).join(", ")),
     { text: counted(one), class: "number" },
     ...(everybody ? [one.analyst ?? ""] : []),
