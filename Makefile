@@ -41,9 +41,12 @@ JAVA = $(shell command -v javac)
 JDBC = $(wildcard /usr/share/java/postgresql.jar)
 PSQL = $(shell command -v psql)
 CHROMIUM = $(shell command -v chromium)
+ODBC = $(wildcard /usr/lib/*/odbc/psqlodbcw.so)
+ISQL = $(shell command -v isql)
 SYSTEMD = $(shell command -v systemd-analyze)
 SERVERS = $(strip $(if $(INITDB),,postgresql) $(if $(JAVA),,default-jdk-headless) $(if $(JDBC),,libpostgresql-jdbc-java) \
-  $(if $(PSQL),,postgresql-client) $(if $(CHROMIUM),,chromium) $(if $(SYSTEMD),,systemd))
+  $(if $(PSQL),,postgresql-client) $(if $(CHROMIUM),,chromium) $(if $(SYSTEMD),,systemd) \
+  $(if $(ODBC),,odbc-postgresql) $(if $(ISQL),,unixodbc))
 
 engines:
 	@if [ -n "$(SERVERS)" ]; then \

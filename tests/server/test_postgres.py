@@ -393,6 +393,40 @@ def test_jdbc(wire: Started, tmp_path: Path) -> None:
     assert "[null, public, visits, visited_on, 91, date]" in said
 
 
+@pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])
+def test_pgbench(wire: Started, tmp_path: Path, mode: str) -> None:
+    found = [*Path("/usr/lib/postgresql").glob("*/bin/pgbench")]
+    if os.environ.get("CI") != "true" and not found:
+        pytest.skip("pgbench is not installed")
+    script = tmp_path / "script.sql"
+    query = "SELECT COUNT(*) AS n FROM visits WHERE cost > :c \\gset"
+    script.write_text(f"\\set c random(200, 202)\nBEGIN;\n{query}\nSELECT :n + 1 AS a;\nEND;\n")
+    command = [str(found[-1]), "-n", "-f", str(script), "-M", mode, "-t", "3", "-c", "2", "-h", "127.0.0.1"]
+    said = played([*command, "-p", str(wire.postgres), "-U", "ana", "dpsql"], wire)
+    assert "actually processed: 6/6" in said and "failed transactions: 0 " in said, said
+
+
+def test_odbc(wire: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = [*Path("/usr/lib").glob("*/odbc/psqlodbcw.so")]
+    if os.environ.get("CI") != "true" and not (driver and shutil.which("isql")):
+        pytest.skip("ODBC is not installed")
+    given = {
+        "Driver": driver[0],
+        "Servername": "127.0.0.1",
+        "Port": wire.postgres,
+        "Database": "dpsql",
+        "Username": "ana",
+    }
+    told = [f"{name}={value}" for name, value in {**given, "Password": PASSWORD}.items()]
+    (tmp_path / "odbc.ini").write_text("\n".join(["[dpsql]", *told, ""]))
+    monkeypatch.setenv("ODBCINI", str(tmp_path / "odbc.ini"))
+    asked = [BY_SPECIALTY.format(106), "help visits", "SELECT nope FROM visits", "SELECT 1.5 AS a, 'é' AS b"]
+    lines = played(["isql", "-b", "-d,", "dpsql"], wire, "\n".join([*asked, ""])).splitlines()
+    names = ("patient_id", "specialty", "cost", "duration", "visited_on", "referrer")
+    assert [line.split(",")[0] for line in lines[:3]] == ["cardiology", "oncology", "surgery"], lines
+    assert [line.split(",")[3] for line in lines[3:9]] == [*names] and "1.5,é" in lines[9:]
+
+
 # --- bytes
 
 
