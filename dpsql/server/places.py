@@ -15,12 +15,15 @@ Waiting = tuple[str, "asyncio.Future[None]"]
 class Places:
     """At the same time `running` statements run, `of_account` of one account; `waiting` more wait.
 
+    of_account None: an account begins another only where more places are free than it has. Alone it has half of them; two
+    together leave one of four, and so on: many accounts that act as one are needed before a newcomer has to wait.
+
     Of those that wait, the account with the fewest running statements is next, then the one whose last turn is longest ago,
     then who came first. Where too many wait, the account with the most waiting statements loses its newest: it hears
     "busy", and is not charged, since nothing of it has begun.
     """
 
-    def __init__(self, *, running: int, of_account: int, waiting: int) -> None:
+    def __init__(self, *, running: int, of_account: int | None, waiting: int) -> None:
         self._free = running
         self._of_account = of_account
         self._most_waiting = waiting
@@ -49,7 +52,7 @@ class Places:
             self._serve()
 
     async def _enter(self, account: str) -> None:
-        if self._free and self._running[account] < self._of_account:  # whoever waits then is above their own number
+        if self._may(account):  # whoever waits then may not
             self._take(account)
             return
         self._make_room(account)
@@ -64,6 +67,11 @@ class Places:
                 self._serve()
             self._waiting = [one for one in self._waiting if one[1] is not turn]
             raise
+
+    def _may(self, account: str) -> bool:
+        """Whether it may begin another statement now."""
+        has = self._running[account]
+        return self._free > has if self._of_account is None else self._free > 0 and has < self._of_account
 
     def _take(self, account: str) -> None:
         self._free -= 1
@@ -83,10 +91,7 @@ class Places:
         turn.set_exception(busy())
 
     def _serve(self) -> None:
-        while self._free:
-            may = [one for one in self._waiting if self._running[one[0]] < self._of_account]
-            if not may:
-                return
+        while may := [one for one in self._waiting if self._may(one[0])]:
             account, turn = min(may, key=lambda one: (self._running[one[0]], self._last_turn.get(one[0], 0)))
             self._waiting.remove((account, turn))
             if not turn.done():

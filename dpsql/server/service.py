@@ -38,7 +38,9 @@ class QueryService:
         self.analysts = load(settings.metadata).analysts  # None: whoever has an account
         self.lockout = Lockout()
         self.stopping = False
-        self._places = Places(running=settings.running, of_account=settings.share, waiting=settings.waiting)
+        self._places = Places(
+            running=settings.running, of_account=settings.running_of_account, waiting=settings.waiting
+        )
         self.unread = Unread()
         self._requests: Counter[str] = Counter()
         self._asking: dict[Asked, tuple[str, Session | None, Tree]] = {}

@@ -11,7 +11,7 @@ from dpsql.errors import InterfaceError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """running: statements at the same time; running_of_account: of one account (None: half of them); waiting: more than that
+    """running: statements at the same time; running_of_account: of one account (None: see Places); waiting: more than that
     wait, the rest hear "busy". sessions: open ones, each a
     process; for_account: of one account. seconds: the deadline of a statement; idle: after which a session ends; grace: for
     what runs when the server stops. every: answers leave at multiples of so many seconds after they were asked (0: at
@@ -37,11 +37,6 @@ class Settings:
     memory: int = 2_000_000_000
     disk: int = 20_000_000_000
     threads: int = 2
-
-    @property
-    def share(self) -> int:
-        """So many places one account has: what it leaves is for the others, however long its statements take."""
-        return self.running_of_account or (self.running + 1) // 2
 
 
 _SIZE = re.compile(r"(\d{1,9}) *([KMGT])I?B", re.I)

@@ -21,7 +21,9 @@ from dpsql.shell.stderr import Exit
 @click.option("--insecure", is_flag=True, help="Listen to other machines without TLS.")
 @click.option("--audit", type=click.Path(path_type=Path), help="Append who asked what to this file.")
 @click.option("--running", default=4, type=click.IntRange(1, 256), help="Statements at the same time.")
-@click.option("--running-of-account", type=click.IntRange(1, 256), help="Of one account; by default half of them.")
+@click.option(
+    "--running-of-account", type=click.IntRange(1, 256), help="Of one account; by default as many as stay free."
+)
 @click.option("--waiting", default=100, type=click.IntRange(0, 10_000), help="Statements that may wait for their turn.")
 @click.option("--sessions", default=64, type=click.IntRange(1, 1000), help="Sessions at the same time.")
 @click.option("--deadline", default=300.0, type=click.FloatRange(1), metavar="SECONDS", help="For one statement.")
