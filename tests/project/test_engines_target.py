@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-THERE = tuple(f"{name}=/x" for name in ("INITDB", "JAVA", "JDBC", "PSQL", "CHROMIUM", "SYSTEMD"))
+THERE = tuple(f"{name}=/x" for name in ("INITDB", "JAVA", "JDBC", "PSQL", "CHROMIUM", "SYSTEMD", "ODBC", "ISQL"))
 
 
 @pytest.fixture
@@ -48,6 +48,8 @@ def test_what_is_there_is_left_alone(tools: Path) -> None:
         (("PSQL=",), "postgresql-client"),
         (("CHROMIUM=",), "chromium"),
         (("SYSTEMD=",), "systemd"),
+        (("ODBC=",), "odbc-postgresql"),
+        (("ISQL=",), "unixodbc"),
         (("INITDB=", "JAVA=", "CHROMIUM="), "postgresql default-jdk-headless chromium"),
     ],
 )
