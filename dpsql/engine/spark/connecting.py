@@ -59,6 +59,7 @@ def session_at(cluster: Cluster, owner_log: OwnerLog | None) -> SparkSession:
             fix="Check it with pyspark; Spark needs Java 17 or later here unless the address begins with sc://. "
             "Details are in the owner's log.",
         )
+    check_reached(session)
     if int(str(session.version).partition(".")[0]) < LEAST_VERSION:
         raise SourceError(f"this is Spark {session.version}", code=319, fix="dpsql reads Spark 4 and later.")
     return cast("SparkSession", session)
