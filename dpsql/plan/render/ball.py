@@ -81,10 +81,9 @@ def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, .
         shown = ", ".join(f"{unit_weight(ball, f't_{name}', dialect)} AS {name}" for name in names)
         return counted, Step("weighed", f"SELECT *, {shown} FROM counted")
     most = dialect.integer(math.isqrt(ball.squared))
-    squares = ", ".join(
-        f"CASE WHEN t_{name} > {most} THEN {_square_sum(name, dialect)} END AS q_{name}" for name in names
-    )
-    proposed = ", ".join(f"{_proposal(ball, f'q_{name}', dialect)} AS r_{name}" for name in names)
+    above = {name: f"CASE WHEN t_{name} > {most} THEN" for name in names}
+    squares = ", ".join(f"{above[name]} {_square_sum(name, dialect)} END AS q_{name}" for name in names)
+    proposed = ", ".join(f"{above[name]} {_proposal(ball, f'q_{name}', dialect)} END AS r_{name}" for name in names)
     shown = ", ".join(
         f"CASE WHEN t_{name} <= {most} THEN {dialect.integer(FULL)} ELSE {_norm_2(ball, f'q_{name}', f'r_{name}', dialect)} "
         f"END AS {name}"
@@ -98,23 +97,18 @@ def weighed_pairs(ball: Ball, counts: Counts, dialect: Dialect) -> tuple[Step, .
     )
 
 
-def _square_parts(n: str, dialect: Dialect) -> tuple[str, str, str]:
-    """b², a·b and a² of a count n = a·2^20 + b, 0 ≤ b < 2^20, whose sums over a unit's pairs a BIGINT holds.
+def _square_parts(n: str, dialect: Dialect) -> tuple[str, str]:
+    """n·b and n·a of a count n = a·2^20 + b, 0 ≤ b < 2^20, whose sums over a unit's pairs a BIGINT holds.
 
-    Lemma: each sum is at most 2^60, and Σ n² = Σ b² + 2^21·Σ ab + 2^40·Σ a². Proof: n² = b² + 2·a·b·2^20 + a²·2^40. A
-    relation has at most 2^40 rows, so Σ n ≤ 2^40, Σ a ≤ 2^20 and Σ b ≤ 2^40. Then Σ b² ≤ 2^20·Σ b ≤ 2^60, Σ ab ≤ 2^20·Σ a ≤
-    2^40, and Σ a² ≤ (Σ a)² ≤ 2^40."""
+    Lemma: each sum is at most 2^60, and Σ n² = Σ nb + 2^20·Σ na. Proof: the second is n² = nb + 2^20·na, added up. A
+    relation has at most 2^40 rows, so Σ n ≤ 2^40. Then Σ nb ≤ 2^20·Σ n ≤ 2^60, and Σ na ≤ Σ n²/2^20 ≤ (Σ n)²/2^20 ≤ 2^60."""
     half = dialect.integer(2**20)
-    a, b = dialect.quotient(n, half), dialect.remainder(n, half)
-    return f"({b}) * ({b})", f"({a}) * ({b})", f"({a}) * ({a})"
+    return f"{n} * ({dialect.remainder(n, half)})", f"{n} * ({dialect.quotient(n, half)})"
 
 
 def _square_sum(name: str, dialect: Dialect) -> str:
-    scaled = (
-        f"{dialect.wide(f's{i}_{name}')} * {dialect.wide(dialect.integer(factor))}"
-        for i, factor in enumerate((1, 2**21, 2**40))
-    )
-    return dialect.wide(" + ".join(scaled))
+    factor = dialect.wide(dialect.integer(2**20))
+    return dialect.wide(f"{dialect.wide(f's0_{name}')} + {dialect.wide(f's1_{name}')} * {factor}")
 
 
 def _at_most(counts: Counts, most: str) -> str:
