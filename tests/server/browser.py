@@ -74,8 +74,8 @@ FAULTS = """() => {
 def faults(page: Page) -> list[str]:
     """What screen readers and users of speech would stumble on: ids and landmarks that are there twice, names that are not
     what is read, controls without a label."""
-    found: list[str] = page.evaluate(FAULTS)
-    return found
+    there: list[str] = page.evaluate(FAULTS)
+    return there
 
 
 def sign_in(page: Page, server: Started, who: str = "ana") -> None:

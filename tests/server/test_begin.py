@@ -20,7 +20,7 @@ from tests.server.test_workers import LONG
 
 
 @pytest.mark.parametrize(
-    ("told", "own", "others"),
+    ("told", "statements", "others"),
     [
         ({"options": "-c epsilon=0.1 -cstatement_timeout=5s"}, ("SET epsilon = 0.1",), {"statement_timeout": "5s"}),
         ({"options": r"--search-path=a\,\ b\\"}, (), {"search_path": "a, b\\"}),
@@ -31,8 +31,8 @@ from tests.server.test_workers import LONG
         ({"user": "ana", "database": "x", "replication": "off", "_pq_.a": "b"}, (), {}),
     ],
 )
-def test_what_a_first_packet_sets(told: dict[str, str], own: tuple[str, ...], others: dict[str, str]) -> None:
-    assert startup.begin(told) == startup.Begin(own, others)
+def test_what_a_first_packet_sets(told: dict[str, str], statements: tuple[str, ...], others: dict[str, str]) -> None:
+    assert startup.begin(told) == startup.Begin(statements, others)
 
 
 @pytest.mark.parametrize(

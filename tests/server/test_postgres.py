@@ -395,13 +395,13 @@ def test_jdbc(wire: Started, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])
 def test_pgbench(wire: Started, tmp_path: Path, mode: str) -> None:
-    found = [*Path("/usr/lib/postgresql").glob("*/bin/pgbench")]
-    if os.environ.get("CI") != "true" and not found:
+    programs = [*Path("/usr/lib/postgresql").glob("*/bin/pgbench")]
+    if os.environ.get("CI") != "true" and not programs:
         pytest.skip("pgbench is not installed")
     script = tmp_path / "script.sql"
     query = "SELECT COUNT(*) AS n FROM visits WHERE cost > :c \\gset"
     script.write_text(f"\\set c random(200, 202)\nBEGIN;\n{query}\nSELECT :n + 1 AS a;\nEND;\n")
-    command = [str(found[-1]), "-n", "-f", str(script), "-M", mode, "-t", "3", "-c", "2", "-h", "127.0.0.1"]
+    command = [str(programs[-1]), "-n", "-f", str(script), "-M", mode, "-t", "3", "-c", "2", "-h", "127.0.0.1"]
     said = played([*command, "-p", str(wire.postgres), "-U", "ana", "dpsql"], wire)
     assert "actually processed: 6/6" in said and "failed transactions: 0 " in said, said
 

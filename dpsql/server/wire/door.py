@@ -107,7 +107,7 @@ class Door:
     ) -> None:
         try:
             asked = startup.begin(told)
-            session = await self._service.sessions.open(account.name, asked.own)
+            session = await self._service.sessions.open(account.name, asked.statements)
         except Error as error:
             writer.write(messages.failure("FATAL", states.fields(error)))
             return

@@ -17,9 +17,9 @@ _PLAIN = re.compile(r"[+-]?[\w.]+")
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """own: dpsql's settings, as statements for the worker. others: by name, for the session itself."""
+    """statements: dpsql's settings, for the worker. others: by name, for the session itself."""
 
-    own: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -31,8 +31,8 @@ def begin(told: Mapping[str, str]) -> Begin:
     named |= {
         name.lower(): value for name, value in told.items() if name not in NO_SETTINGS and not name.startswith("_pq_.")
     }
-    own = tuple(f"SET {_name(name)} = {_value(value)}" for name, value in named.items() if is_own(name))
-    return Begin(own, {name: value for name, value in named.items() if not is_own(name)})
+    statements = tuple(f"SET {_name(name)} = {_value(value)}" for name, value in named.items() if is_own(name))
+    return Begin(statements, {name: value for name, value in named.items() if not is_own(name)})
 
 
 def _of_options(options: str) -> Iterator[tuple[str, str]]:
@@ -43,7 +43,7 @@ def _of_options(options: str) -> Iterator[tuple[str, str]]:
         name, is_there, value = said.partition("=")
         if not name or not is_there:
             raise SqlError(
-                f"the option {word[:40]!r} of the connection is no setting", code=119, fix="Write -c name=value."
+                f"the option {word[:40]!r} of the connection is not a setting", code=119, fix="Write -c name=value."
             )
         yield name.replace("-", "_"), value
 

@@ -119,7 +119,7 @@ class Statements:
         is started. The timeout is for what comes after."""
         transaction = Transaction()
         transaction.begin(asked.others)
-        if asked.own:
+        if asked.statements:
             await self._asked("SHOW ALL", [])
         self.transaction = transaction
 
