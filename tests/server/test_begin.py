@@ -136,7 +136,7 @@ def test_what_set_refuses_nobody_begins_with(wire: Started, options: str, code: 
 @pytest.mark.slow
 def test_psql_begins_with_pgoptions(wire: Started) -> None:
     if os.environ.get("CI") != "true" and shutil.which("psql") is None:
-        pytest.skip("psql is not installed")
+        pytest.skip("psql is not installed")  # `make engines` installs it, and CI fails without
     command = ["psql", "-h", "127.0.0.1", "-p", str(wire.postgres), "-U", "ana", "-d", "dpsql", "-XqAt"]
     environment = {**os.environ, "PGPASSWORD": PASSWORD, "PGOPTIONS": "-c epsilon=0.25 -c statement_timeout=7s"}
     done = subprocess.run(

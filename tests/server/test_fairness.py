@@ -27,8 +27,8 @@ from tests.server.test_workers import LONG, in_background
 class Crowd:
     """Statements of accounts that hold their places until they are told to leave."""
 
-    def __init__(self, **settings: int | None) -> None:
-        self.places = Places(**settings)  # type: ignore[arg-type]  # only one may be None
+    def __init__(self, **settings: Any) -> None:
+        self.places = Places(**settings)
         self.running: list[str] = []
         self.refused: Counter[str] = Counter()
         self._leave: dict[str, list[asyncio.Event]] = {}

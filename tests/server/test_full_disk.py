@@ -27,7 +27,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "none", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("nothing can be mounted here")
+        pytest.skip("nothing can be mounted here")  # only root can make a disk that fills up
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 

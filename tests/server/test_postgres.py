@@ -194,6 +194,12 @@ def test_prepared_statements_said_in_sql(connection: Any) -> None:
     connection.execute("DEALLOCATE p")
     with pytest.raises(psycopg.Error, match="DPSQL-602"):
         connection.execute("EXECUTE p (105, '2020-06-01')")
+    for named, statement in ((b"x", b"EXECUTE x"), (b"y", b"EXECUTE z"), (b"z", b"EXECUTE y")):
+        pg.prepare(named, statement)
+    for named in (b"x", b"y"):  # itself, or each other: an end there must be
+        assert b"DPSQL-122" in pg.exec_prepared(named, []).error_message
+        assert b"DPSQL-122" in pg.describe_prepared(named).error_message
+    assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_cancel(connection: Any) -> None:
@@ -397,7 +403,7 @@ def test_jdbc(wire: Started, tmp_path: Path) -> None:
 def test_pgbench(wire: Started, tmp_path: Path, mode: str) -> None:
     programs = [*Path("/usr/lib/postgresql").glob("*/bin/pgbench")]
     if os.environ.get("CI") != "true" and not programs:
-        pytest.skip("pgbench is not installed")
+        pytest.skip("pgbench is not installed")  # `make engines` installs it, and CI fails without
     script = tmp_path / "script.sql"
     query = "SELECT COUNT(*) AS n FROM visits WHERE cost > :c \\gset"
     script.write_text(f"\\set c random(200, 202)\nBEGIN;\n{query}\nSELECT :n + 1 AS a;\nEND;\n")
@@ -409,7 +415,7 @@ def test_pgbench(wire: Started, tmp_path: Path, mode: str) -> None:
 def test_odbc(wire: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = [*Path("/usr/lib").glob("*/odbc/psqlodbcw.so")]
     if os.environ.get("CI") != "true" and not (driver and shutil.which("isql")):
-        pytest.skip("ODBC is not installed")
+        pytest.skip("ODBC is not installed")  # `make engines` installs it, and CI fails without
     given = {
         "Driver": driver[0],
         "Servername": "127.0.0.1",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsql.dbapi.exchange import of_tree, to_tree
-from dpsql.errors import Error, InterfaceError, SqlError
+from dpsql.errors import Error, InterfaceError, NotSupportedError, SqlError
 from dpsql.server.asked import Asked
 from dpsql.server.service import QueryService
 from dpsql.server.sessions import Session
@@ -164,6 +164,8 @@ class Statements:
         """Of an EXECUTE: its statement and values."""
         name, values = execute_of(parts)
         prepared = self.statement(name)
+        if first_words(prepared.sql, 1) == ("execute",):  # Parse takes any statement, this one too
+            raise NotSupportedError("EXECUTE of an EXECUTE", code=122, fix="Execute the statement that it names.")
         await self.know_parameters(prepared, len(values))
         return prepared, [types.decoded(v, oid, 0) for v, oid in zip(values, prepared.oids, strict=False)]
 
