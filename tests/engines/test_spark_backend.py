@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import dpsql
 from dpsql import testing
+from dpsql.engine.sources import Cluster
+from dpsql.engine.spark.connecting import session_at
+from dpsql.errors import SourceError
 from tests.worlds import people
 
 CATALOG: dict[str, Any] = people(
@@ -74,3 +78,26 @@ def test_sums_in_parts_are_exact(spark: Any) -> None:
         )
         expected = sum(filter(None, numbers)), sum(filter(None, numbers[::2])), None
         assert tuple(row.collect()[0]) == expected, bits
+
+
+def test_a_session_whose_server_died_is_asked_nothing() -> None:
+    """PySpark would ask again for ten minutes, of the version first."""
+
+    class Dead:
+        """A session of Spark Connect at a port that nobody listens at."""
+
+        __module__ = "pyspark.sql.connect.session"
+
+        @property
+        def client(self) -> Any:
+            from pyspark.sql.connect.client import DefaultChannelBuilder
+
+            return SimpleNamespace(_builder=DefaultChannelBuilder("sc://127.0.0.1:1"))
+
+        @property
+        def version(self) -> str:
+            raise AssertionError("it was asked")
+
+    with pytest.raises(SourceError) as caught:
+        session_at(Cluster(session=Dead()), None)
+    assert caught.value.code == "DPSQL-315" and "127.0.0.1" not in str(caught.value)
