@@ -9,6 +9,9 @@ from dpsql.functions.function import Args, Function, TypeProblem, expect, row, t
 from dpsql.functions.result import result
 
 LONGEST = 200
+LONGEST_LIKE = (
+    1_000  # PostgreSQL and Java call themselves for each piece that a text matches: one long text ended their stack
+)
 MOST_REPEATS = 100
 
 # One piece of a pattern that RE2 and this table read alike. Groups are checked by counting parentheses.
@@ -78,6 +81,8 @@ def _regexp_type(args: Args) -> Type:
 def _like_type(args: Args) -> Type:
     expect(args, 0, (Kind.TEXT,))
     pattern = text_constant(args, 1, "the pattern")
+    if len(pattern) > LONGEST_LIKE:
+        raise TypeProblem(f"the pattern is longer than {LONGEST_LIKE} characters", 1, "Write a shorter one.")
     if len(args) == 3:
         escape = text_constant(args, 2, "the escape character")
         if len(escape) > 1 or not escape.isascii():

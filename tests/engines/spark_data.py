@@ -11,12 +11,18 @@ from typing import Any
 import duckdb
 
 from dpsql.engine.sources import Cluster, SparkTable
+from dpsql.engine.spark.foreign import BY_SPARK
 from tests.engines.postgres_data import _as_declared, _registered
 
 TYPES = {
     "HUGEINT": "DECIMAL(38,0)", "UBIGINT": "DECIMAL(20,0)", "UINTEGER": "BIGINT", '"NULL"': "VARCHAR",
 }  # fmt: skip
 _NUMBERS = itertools.count(1)
+
+
+def by_spark(table: Any) -> Any:
+    """A table of pyarrow's that says in its file that Spark wrote it: only of such a file decimals of 19 digits are read."""
+    return table.replace_schema_metadata({BY_SPARK: "4.0.0"})
 
 
 def stored(spark: Any, folder: Path, catalog: Mapping[str, Any], frames: Mapping[str, object]) -> dict[str, SparkTable]:
@@ -33,7 +39,7 @@ def stored(spark: Any, folder: Path, catalog: Mapping[str, Any], frames: Mapping
             columns = [_as_declared(*answered[:2], catalog["tables"][name]["columns"]) for answered in described]
             shown = ", ".join(f'{_shown(column, type_)} AS "{column}"' for column, type_ in columns)
             path = folder / f"{name}_{next(_NUMBERS)}.parquet"
-            parquet.write_table(reader.sql(f"SELECT {shown} FROM frame").to_arrow_table(), path)
+            parquet.write_table(by_spark(reader.sql(f"SELECT {shown} FROM frame").to_arrow_table()), path)
             made[name] = SparkTable(cluster=Cluster(session=spark), files=(str(path),))
             reader.unregister("frame")
     return made

@@ -183,6 +183,9 @@ COMPUTING_VIEWS = {
     "SELECT u, array_agg(x) AS x FROM people GROUP BY u": "array_agg",
     "SELECT u, sum(f) AS x FROM people GROUP BY u": "sum(double precision)",
     "SELECT u, shouts(x) AS x FROM people": "shouts(integer)",
+    "SELECT u, sworn(x) AS x FROM people": "sworn(integer)",
+    "SELECT u, x % 2 AS x FROM people": "int4mod(integer,integer)",
+    "WITH RECURSIVE r (u, x) AS (SELECT u, x FROM people UNION ALL SELECT u, x FROM r WHERE x = 0) TABLE r": "a recursion",
     "SELECT u, s.i AS x FROM people, generate_series(1, x) AS s (i)": "RANGETBLFUNCTION",
     "SELECT u, ROW(u, x) < ROW(1, 2) AS x FROM people": "ROWCOMPARE",
     "SELECT u, x::small_number AS x FROM people": "COERCETODOMAIN",
@@ -196,6 +199,8 @@ def test_views_that_may_fail_on_a_stored_value_say_what_they_compute(server: Ser
         CREATE DOMAIN small_number AS integer CHECK (VALUE < 9);
         CREATE TABLE people (u bigint, x integer, t text, f float8, m numeric);
         CREATE FUNCTION shouts(x integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE 'x'; END $$;
+        CREATE FUNCTION sworn(x integer) RETURNS integer LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT 100 / x';
+        ALTER FUNCTION int4mod(integer, integer) LEAKPROOF;
         CREATE VIEW computing AS SELECT u, 100 / x AS x FROM people;
         """
     )

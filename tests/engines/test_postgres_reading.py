@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Type, decimal
-from dpsql.errors import SourceError
+from dpsql.errors import SourceError, SqlError
 from dpsql.metadata.load import loads
 from dpsql.plan.dialects.postgres import POSTGRES
 from dpsql.plan.render.clean import kept
@@ -229,6 +229,18 @@ def test_one_long_text_does_not_decide_whether_a_query_is_answered(postgres: Ser
         with exact(people({"t": bounded_, "v": second}), source=given) as connection:
             answers += connection.execute(f"SELECT {measured} FROM t").fetchall()
     assert answers == [(2, 2, 2), (2, 1, 2), (2, 1, 3), (1, 1, 3)]
+
+
+def test_one_text_does_not_decide_whether_a_pattern_is_answered(postgres: Server) -> None:
+    """PostgreSQL calls itself for each % behind which the text matches, and ended its stack after 40,000."""
+    postgres.execute(
+        "CREATE TABLE alike (u bigint, t text); INSERT INTO alike VALUES (1, repeat('a', 40000)), (2, 'b')"
+    )
+    with exact(people({"t": "text"}), source={"t": postgres.table("alike")}) as connection:
+        asked = "SELECT COUNT(*) FROM t WHERE t LIKE '{}'"
+        assert connection.execute(asked.format("%a" * 500)).fetchall() == [(1,)]
+        with pytest.raises(SqlError, match="the pattern is longer than 1000 characters"):
+            connection.execute(asked.format("%a" * 40_000))
 
 
 @pytest.mark.slow

@@ -62,6 +62,19 @@ def test_a_text_of_more_than_16_mib_is_null(spark: Any) -> None:
 
 
 @pytest.mark.slow
+def test_one_text_does_not_decide_whether_a_pattern_is_answered(spark: Any) -> None:
+    """Java calls itself for each character that a pattern leaves open, and ended its stack after 30,000."""
+    spark.sql("CREATE TABLE alike USING parquet AS SELECT id AS u, repeat('a', 40000 * int(id)) AS s FROM range(2)")
+    catalog = people({"s": "text"})
+    with testing.exact({**catalog, "tables": {"alike": catalog["tables"]["t"]}}, source=spark) as connection:
+        asked = "SELECT COUNT(*) FROM alike WHERE s LIKE '{}%a%'"
+        assert connection.execute(asked.format("_" * 997)).fetchall() == [(1,)]
+        with pytest.raises(dpsql.Error, match="the pattern is longer than 1000 characters"):
+            connection.execute(asked.format("_" * 30_000))
+    spark.sql("DROP TABLE alike")
+
+
+@pytest.mark.slow
 def test_sums_in_parts_are_exact(spark: Any) -> None:
     """Of numbers as large as is said, of both signs; of no number NULL."""
     from dpsql.plan.dialects.spark.sums import total

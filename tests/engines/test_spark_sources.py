@@ -24,6 +24,7 @@ from dpsql.engine.vault import Vault
 from dpsql.errors import ExecutionError, SourceError
 from dpsql.metadata.load import load
 from dpsql.sources.identity import check_identity
+from tests.engines.spark_data import by_spark
 from tests.worlds import people
 
 pytestmark = pytest.mark.slow
@@ -179,7 +180,7 @@ def hostile(folder: Path) -> Path:
             "tick`s\nand lines": [1] * 6,
         }
     )
-    pq.write_table(table, folder / "hostile.parquet")
+    pq.write_table(by_spark(table), folder / "hostile.parquet")
     return folder / "hostile.parquet"
 
 
@@ -345,6 +346,46 @@ def test_milliseconds_are_not_read(spark: Any, folder: Path) -> None:
         with opened(at(spark, name)) as vault:
             kind = {column.name: column.type for column in vault.columns("t")}["m"]
         assert kind.startswith("unreadable") != readable, (name, kind)
+
+
+def test_decimals_that_others_wrote_as_bytes_are_not_read(spark: Any, folder: Path) -> None:
+    """They may have more digits than their column says, as only Spark's writer is known to count them, and Spark stops there."""
+    digits = b"".join((10**n).to_bytes(16, "little", signed=True) for n in (0, 1, 38))
+    long, short = (pa.Array.from_buffers(pa.decimal128(p, 0), 3, [None, pa.py_buffer(digits)]) for p in (38, 18))
+    table = pa.table({"u": [1, 2, 3], "long": long, "short": short})
+    pq.write_table(table, folder / "digits.parquet")
+    types = {}
+    spark.sql(f"CREATE TABLE foreign_digits USING parquet LOCATION '{folder / 'digits.parquet'}'")
+    spark.sql(
+        f"CREATE TABLE orc_digits USING orc LOCATION '{folder / 'd'}' AS SELECT 1 AS u, CAST(1 AS DECIMAL(38)) AS long"
+    )
+    spark.sql("CREATE TABLE its_digits USING parquet AS SELECT 1 AS u, CAST(1 AS DECIMAL(38)) AS long")
+    spark.table("its_digits").write.parquet(str(folder / "its_digits"))
+    its_files, its_table = at(spark, files=str(folder / "its_digits")), at(spark, "its_digits")
+    for source in (at(spark, "foreign_digits"), at(spark, "orc_digits"), its_files, its_table):
+        with opened(source) as vault:
+            types[source.name or source.files] = vault.columns("t")[1].type
+    assert [word.startswith("unreadable: decimal(38,0)") for word in types.values()] == [True, True, False, False], (
+        types
+    )
+    with testing.exact(people({"short": "decimal(18, 0)"}), source={"t": at(spark, "foreign_digits")}) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM t WHERE short BETWEEN 0 AND 10").fetchall() == [(2,)]
+
+
+def test_a_table_that_says_how_it_is_read_is_refused(spark: Any, folder: Path) -> None:
+    """By this option Spark stopped at one day before 1582, whatever the session's settings say."""
+    pq.write_table(pa.table({"u": [1, 2], "d": [date(2020, 1, 1), date(1000, 1, 1)]}), folder / "old.parquet")
+    for option, refused in (("datetimeRebaseMode 'EXCEPTION'", True), ("compression 'zstd'", False)):
+        name = "refusing" if refused else "squeezed"
+        where = f"OPTIONS ({option}) LOCATION '{folder / 'old.parquet'}'"
+        spark.sql(f"CREATE TABLE {name} (u BIGINT, d DATE) USING parquet {where}")
+        if refused:
+            with pytest.raises(SourceError) as caught:
+                opened(at(spark, name))
+            assert caught.value.number == 316 and "the option datetimeRebaseMode" in str(caught.value)
+        else:
+            with opened(at(spark, name)) as vault:
+                assert [column.type for column in vault.columns("t")] == ["bigint", "date"]
 
 
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:

@@ -4,6 +4,8 @@ A view's query is kept as a tree, in which every call says which function it is.
 values, and on rows as a multiset. Proof: its nodes are of a list (NODES); a function is one that PostgreSQL itself declares
 leakproof (its answer alone tells of its arguments: it never fails), or compares two numbers, or is an aggregate of a list
 (SAFE), none of which fails or sees the order of rows. What fits neither is named, and no private table is read through it.
+Anybody with the rights of a superuser may call a function leakproof; PostgreSQL's own word is in the rows of its catalog
+that the first transaction of the cluster wrote (xmin 1), and nobody since.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ SAFE = (
 ).split()
 
 # Of the views (and what is under them) given: what may fail. A subquery that is a value may have two rows; of conversions
-# through text those to text cannot fail; DISTINCT ON takes a row of the engine's choice.
+# through text those to text cannot fail; DISTINCT ON takes a row of the engine's choice; a recursion may never end.
 _COMPUTED = r"""
     WITH tree AS (
         SELECT r.ev_action::text AS text FROM pg_class c JOIN pg_rewrite r ON r.ev_class = c.oid
@@ -36,15 +38,16 @@ _COMPUTED = r"""
         SELECT 'the function ' || p.oid::regprocedure::text
         FROM tree, regexp_matches(tree.text, ':(?:funcid|opfuncid|aggfnoid|winfnoid) (\d+)', 'g') AS m (part)
         JOIN pg_proc p ON p.oid = (m.part)[1]::oid
-        WHERE p.provolatile = 'v' OR NOT (p.proleakproof OR p.pronamespace = 'pg_catalog'::regnamespace
+        WHERE p.provolatile = 'v' OR NOT (p.proleakproof AND p.xmin = '1'::xid OR p.pronamespace = 'pg_catalog'::regnamespace
             AND (p.proname = ANY ($2::text[]) OR p.oid::regprocedure::text = ANY ($2::text[])))
         UNION ALL
         SELECT 'an expression (' || (m.part)[1] || ')'
         FROM tree, regexp_matches(tree.text, '(?:^|[ (])\{([A-Z_]+)', 'g') AS m (part)
         WHERE (m.part)[1] <> ALL ($3::text[])
         UNION ALL
-        SELECT CASE WHEN text ~ ':hasDistinctOn true' THEN 'DISTINCT ON' ELSE 'a subquery that is a value' END
-        FROM tree WHERE text ~ ':hasDistinctOn true|\{SUBLINK :subLinkType [3-9]'
+        SELECT CASE WHEN text ~ ':hasDistinctOn true' THEN 'DISTINCT ON' WHEN text ~ ':cterecursive true' THEN 'a recursion'
+            ELSE 'a subquery that is a value' END
+        FROM tree WHERE text ~ ':hasDistinctOn true|:cterecursive true|\{SUBLINK :subLinkType [3-9]'
         UNION ALL
         SELECT 'a conversion of text'
         FROM tree, regexp_matches(tree.text, ':resulttype (\d+) :resultcollid \d+ :coerceformat', 'g') AS m (part)

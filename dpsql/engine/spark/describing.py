@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dpsql.engine.quoting import fold
 from dpsql.engine.sources import UNREADABLE, Column, SparkTable
 from dpsql.engine.spark.connecting import is_remote
-from dpsql.engine.spark.milliseconds import MOMENTS, why_no_moments
+from dpsql.engine.spark.foreign import Unread, unread
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ WORDS = re.compile(
     r"string( collate [A-Z0-9_]+)?|(char|varchar)\(\d+\)"
 )
 KEPT = ("parquet", "orc", "delta", "iceberg")
+# Options of a table that say nothing of how its files are read. Others do, whatever the session's settings say.
+HARMLESS = re.compile(
+    r"(orc\.compress|(parquet\.)?compression|parquet\.bloom\.filter\..*|parquet\.block\.size|serialization\.format|path|"
+    r"maxrecordsperfile|partitionoverwritemode|mergeschema)",  # a table's schema is the catalog's
+    re.IGNORECASE,
+)
 CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 REASONS = (
     ("array", "arrays are not among dpsql's types"),
@@ -64,7 +70,7 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         frame = _files(session, table, source)
         frame.createOrReplaceTempView(view)
         place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
-        columns = _columns(frame, why_no_moments(session, frame, "parquet"))
+        columns = _columns(frame, unread(session, frame, "parquet"))
         return Table(relation=quoted(view), columns=columns, place=tuple(place.items()))
     entry = _entry(session, source.name)
     if entry is None:
@@ -82,7 +88,7 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         "table": entry.name,
     }
     frame = session.table(quoted(*parts))
-    columns = _columns(frame, why_no_moments(session, frame, "" if entry.tableType == "MANAGED" else kind))
+    columns = _columns(frame, unread(session, frame, "" if entry.tableType == "MANAGED" else kind))
     return Table(relation=quoted(*parts), columns=columns, place=tuple(place.items()))
 
 
@@ -117,14 +123,23 @@ def _kind(session: SparkSession, table: str, entry: Any, name: str) -> str:
     """What Spark keeps it as."""
     if entry.tableType == "VIEW" or entry.isTemporary:
         raise _is_a_view(table, entry.name)
-    rows = session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    provider = next((str(row[1]).lower() for row in rows if row[0] == "Provider"), "")
+    said = {row[0]: str(row[1]) for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()}
+    provider = said.get("Provider", "").lower()
     if provider not in KEPT:
         raise SourceError(
             f"table {table}: Spark keeps {entry.name} as {provider or 'what it does not say'}",
             code=316,
             why="A row that such a source cannot read may fail the query, or be left out.",
             fix=f"Write a table of {', '.join(KEPT)}: CREATE TABLE … USING parquet AS SELECT * FROM it.",
+        )
+    options = re.findall(r"[\[,]\s*([^=,\[\]]+)=", said.get("Storage Properties", ""))
+    other = next((option for option in options if HARMLESS.fullmatch(option) is None), None)
+    if other is not None:
+        raise SourceError(
+            f"table {table}: {entry.name} has the option {other}, which may change how Spark reads its files",
+            code=316,
+            why="By such an option a row may fail the query, or be left out.",
+            fix="Write a table of it without: CREATE TABLE … USING parquet AS SELECT * FROM it.",
         )
     return provider if provider in ("parquet", "orc") else ""  # the others' rules say microseconds
 
@@ -140,24 +155,25 @@ def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
     )
 
 
-def _columns(frame: DataFrame, no_moments: str | None) -> tuple[Column, ...]:
-    """dpsql's names have no case: of two that differ in nothing else neither is meant. no_moments: why there are none."""
+def _columns(frame: DataFrame, not_read: Unread) -> tuple[Column, ...]:
+    """dpsql's names have no case: of two that differ in nothing else neither is meant."""
     fields = frame.schema.fields
     names = Counter(fold(field.name) for field in fields)
     twice = f"{UNREADABLE}another column has the same name but for case"
     return tuple(
         Column(
             name=field.name,
-            type=_word(field, no_moments) if names[fold(field.name)] == 1 else twice,
+            type=_word(field, not_read) if names[fold(field.name)] == 1 else twice,
         )
         for field in fields
     )
 
 
-def _word(field: StructField, no_moments: str | None) -> str:
+def _word(field: StructField, not_read: Unread) -> str:
     word = str((field.metadata or {}).get(CHARACTERS, field.dataType.simpleString()))
-    if no_moments is not None and word in MOMENTS:
-        return f"{UNREADABLE}{word}: {no_moments}"
+    why = not_read.why(word)
+    if why is not None:
+        return f"{UNREADABLE}{word}: {why}"
     if WORDS.fullmatch(word):
         return word
     reason = next((why for start, why in REASONS if word.startswith(start)), "its values are not plain ones")
