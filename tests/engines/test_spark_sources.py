@@ -349,7 +349,7 @@ def test_milliseconds_are_not_read(spark: Any, folder: Path) -> None:
 
 
 def test_decimals_that_others_wrote_as_bytes_are_not_read(spark: Any, folder: Path) -> None:
-    """They may have more digits than their column says, as only Spark's writer is known to count them, and Spark stops there."""
+    """They may have more digits than their column says: only Spark is known to count them. It stops at such a one."""
     digits = b"".join((10**n).to_bytes(16, "little", signed=True) for n in (0, 1, 38))
     long, short = (pa.Array.from_buffers(pa.decimal128(p, 0), 3, [None, pa.py_buffer(digits)]) for p in (38, 18))
     table = pa.table({"u": [1, 2, 3], "long": long, "short": short})
