@@ -119,6 +119,25 @@ def _has_null(values: Array) -> bool:
     return bool(np.ma.getmaskarray(values).any())
 
 
+def not_begun(failure: Failure) -> ExecutionError:
+    """What is said where a query could not begin: it is not charged yet."""
+    match failure:
+        case Failure.CHANGED:
+            return ExecutionError(
+                "a source was written to or altered after it was opened",
+                code=505,
+                fix="Nothing was charged. Connect again.",
+            )
+        case Failure.FAILED:
+            return ExecutionError(
+                "the engine could not begin the query",
+                code=500,
+                fix="Nothing was charged. Details are in the owner's log.",
+            )
+        case _:
+            return opaque(failure)
+
+
 def opaque(failure: Failure) -> ExecutionError:
     """What is said of a failure on private data."""
     match failure:

@@ -10,7 +10,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from dpsql.engine.backend import Backend, Described, Failure, Loads, Run, opaque, wrong_columns, wrong_values
+from dpsql.engine.backend import (
+    Backend,
+    Described,
+    Failure,
+    Loads,
+    Run,
+    not_begun,
+    opaque,
+    wrong_columns,
+    wrong_values,
+)
 from dpsql.engine.hardening import Limits
 from dpsql.engine.interruptible import interruptible
 from dpsql.engine.opening import opened
@@ -134,7 +144,7 @@ class Vault(Sealed, Closing):
         except SourceError as error:  # ours: it says what was found of the sources, and no cell
             refused = error
         except (Exception, KeyboardInterrupt) as error:  # as in answer
-            refused = opaque(self._classify(run, error))
+            refused = not_begun(self._classify(run, error))
             if isinstance(error, KeyboardInterrupt):
                 refused = Interrupted("the query was interrupted")
             self._tell_owner(error)

@@ -263,8 +263,19 @@ def test_a_table_that_is_altered_after_it_was_opened_is_another(server: Server) 
         for _ in range(2):
             with pytest.raises(ExecutionError) as caught, vault.snapshot() as snapshot:
                 snapshot.start()
-            assert caught.value.number == 505
-    server.execute("DROP TABLE altered")
+            assert caught.value.number == 505 and "Nothing was charged" in str(caught.value)
+        server.execute("REVOKE SELECT ON altered FROM reader")
+        with (
+            pytest.raises(SourceError, match="no table public.altered that the role may read"),
+            vault.snapshot() as snapshot,
+        ):
+            snapshot.start()
+        server.execute("DROP TABLE altered")
+        with (
+            pytest.raises(SourceError, match="no table public.altered that the role may read"),
+            vault.snapshot() as snapshot,
+        ):
+            snapshot.start()
 
 
 def test_runs_may_overlap(vault: Vault) -> None:

@@ -117,6 +117,7 @@ def test_why_a_database_cannot_be_connected_to_is_said_without_names(server: Ser
     reasons = dict.fromkeys(missing, "it has no such role or database")
     reasons["postgresql://reader@127.0.0.1:1/plain"] = "no server answers there"
     reasons["postgresql://reader@/plain?host=%2Fno-such-folder"] = "no server answers there"
+    reasons["postgresql://reader@no-such-host.invalid/plain"] = "there is no host of that name"
     reasons["postgresql:///?service=no-such-service"] = "the service file has no such service"
     reasons[server.url() + "&port=no-port"] = "libpq does not take a value in the address"
     reasons["postgresql://reader@127.0.0.1:99999/plain"] = "libpq does not take a value in the address"

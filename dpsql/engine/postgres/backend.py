@@ -127,11 +127,16 @@ class PostgresRun(Sealed):
 
     def describe(self) -> State:
         tables = {} if self._expected is None else self._expected[1]
-        self._connection = self._backend.connect()
+        self._connection = connection = self._backend.connect()
         if self._stopped:
             raise InterruptedError
-        self._backend.begin_transaction(self._connection, [t.relation for t in tables.values() if t.lockable])
-        return self._backend.describe(self._connection)
+        errors = driver().errors
+        try:
+            self._backend.begin_transaction(connection, [t.relation for t in tables.values() if t.lockable])
+        except (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege, errors.WrongObjectType):
+            connection.execute("ROLLBACK")
+            self._backend.begin_transaction(connection, ())  # to say which table is gone, or may be read no more
+        return self._backend.describe(connection)
 
     def execute(self, sql: str, loads: Loads) -> Sequence[tuple[str, str]] | None:
         statement = with_loads(sql, loads)

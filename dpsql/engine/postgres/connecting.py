@@ -18,6 +18,7 @@ _REASONS = (  # what libpq or the server says in English
     ("password authentication failed", "the password that it was given is not the role's"),
     ("no pg_hba.conf entry", "its pg_hba.conf does not let the role in from here"),
     ("could not translate host name", "there is no host of that name"),
+    ("failed to resolve host", "there is no host of that name"),  # psycopg's own words
     ("Connection refused", "no server answers there"),
     ("No such file or directory", "no server answers there"),
     ("timeout expired", "no answer came within ten seconds"),
