@@ -73,8 +73,9 @@ def literal_of(value: object) -> Literal:
             return Literal(value, BOOLEAN)
         case int():
             type_ = integer_type(value)
-            if type_ is not None:
-                return Literal(value, type_)
+            if type_ is None:
+                raise InterfaceError("an integer parameter has more than 128 bits", code=601, fix="Make it a float.")
+            return Literal(value, type_)
         case float() if math.isfinite(value):
             return Literal(value, REAL)
         case decimal.Decimal() if value.is_finite():

@@ -18,7 +18,7 @@ def check_identity(vault: Vault, declared: list[TableSpec], ledger: Ledger) -> N
     other = ledger.remember_sources(identities, meant=meant) if identities else None
     if other is not None:
         raise SourceError(
-            f"table {other} is in another database than the one on which the budget was spent",
+            f"table {other} is another table, or in another database, than the one on which the budget was spent",
             code=317,
             why="By what the server says of itself: its system identifier, the database, schema and table.",
             fix=f"Connect to that one. {_if_moved(identities[other])}Other data has its own `dataset:` name.",

@@ -389,7 +389,7 @@ def test_the_ledger_knows_the_database_by_what_it_says_of_itself(
     port = server.execute("SHOW port")[0][0]
     opened(f"postgres://reader@:{port}/{PLAIN}?host={link}&connect_timeout=3")
     server.execute("CREATE TABLE public.stays (person bigint, days integer)", database=COLLATED)
-    with pytest.raises(SourceError, match="another database than the one on which the budget was spent") as caught:
+    with pytest.raises(SourceError, match="in another database, than the one on which the budget was spent") as caught:
         opened(server.url(COLLATED))
     assert caught.value.number == 317
     (system,) = server.execute("SELECT system_identifier::text FROM pg_control_system()")[0]

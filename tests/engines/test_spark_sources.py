@@ -388,6 +388,23 @@ def test_a_table_that_says_how_it_is_read_is_refused(spark: Any, folder: Path) -
                 assert [column.type for column in vault.columns("t")] == ["bigint", "date"]
 
 
+def test_what_somebody_cached_is_not_read(spark: Any, folder: Path) -> None:
+    """It is evaluated under the settings of their session, by which one day before 1582 stopped each query."""
+    setting = "spark.sql.parquet.datetimeRebaseModeInRead"
+    before = spark.conf.get(setting)
+    pq.write_table(pa.table({"u": [1, 2], "d": [date(2020, 1, 1), date(1000, 1, 1)]}), folder / "cached.parquet")
+    spark.sql(f"CREATE TABLE cached (u BIGINT, d DATE) USING parquet LOCATION '{folder / 'cached.parquet'}'")
+    spark.conf.set(setting, "EXCEPTION")
+    spark.catalog.cacheTable("cached")
+    try:
+        with testing.exact(people({"d": "date"}), source={"t": at(spark, "cached")}) as connection:
+            assert connection.execute("SELECT COUNT(*), COUNT(d) FROM t").fetchall() == [(2, 2)]
+    finally:
+        spark.catalog.uncacheTable("cached")
+        spark.conf.set(setting, before)
+        spark.sql("DROP TABLE cached")
+
+
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
     """Before 1582 and before 1900, with INT96 and with a time zone."""
     rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]

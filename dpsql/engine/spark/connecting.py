@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +19,15 @@ OwnerLog = Callable[[str], None]
 LEAST_VERSION = 4
 CONNECT_SECONDS = 20
 LOGGER = "SQLQueryContextLogger"  # PySpark writes the messages of failed statements to it, which may quote a cell
-OPTIONS = {"spark.ui.enabled": "false", "spark.sql.catalogImplementation": "in-memory"}
+OPTIONS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",  # it tells how much is read
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.log.level": "OFF",  # messages of failed tasks may quote a cell
+}
+PANDAS = (
+    "PySpark does not yet fully support pandas"  # a warning that is not for those who ask: no frame goes through pandas
+)
 
 
 def driver() -> Any:
@@ -42,7 +51,7 @@ def session_at(cluster: Cluster, owner_log: OwnerLog | None) -> SparkSession:
     """SourceError 315 where there is none, 319 where it is an older Spark's."""
     pyspark = driver()
     session: Any = cluster.session
-    said = ""
+    said, why = "", ""
     if session is None:
         try:
             session = _opened(pyspark, str(cluster.url))
@@ -50,14 +59,14 @@ def session_at(cluster: Cluster, owner_log: OwnerLog | None) -> SparkSession:
             raise
         except Exception as error:  # the message names hosts
             said = f"{type(error).__name__}: {error}"
+            why = ": no server answers there" if isinstance(error, ConnectionError) else ""
     if session is None:
         if owner_log is not None:
             owner_log(said)
+        logged = "" if owner_log is None else " Details are in the owner's log."
+        java = "" if why else "; Spark needs Java 17 or later here unless the address begins with sc://"
         raise SourceError(
-            "the Spark of `source:` cannot be connected to",
-            code=315,
-            fix="Check it with pyspark; Spark needs Java 17 or later here unless the address begins with sc://. "
-            "Details are in the owner's log.",
+            f"the Spark of `source:` cannot be connected to{why}", code=315, fix=f"Check it with pyspark{java}.{logged}"
         )
     check_reached(session)
     if int(str(session.version).partition(".")[0]) < LEAST_VERSION:
@@ -67,6 +76,7 @@ def session_at(cluster: Cluster, owner_log: OwnerLog | None) -> SparkSession:
 
 def _opened(pyspark: Any, url: str) -> Any:
     """One process has one classic Spark: another than the address says is not taken for it."""
+    warnings.filterwarnings("ignore", PANDAS, FutureWarning)
     builder = pyspark.SparkSession.Builder()
     if url.startswith("sc://"):
         from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -83,10 +93,7 @@ def _opened(pyspark: Any, url: str) -> Any:
         )
     for name, value in OPTIONS.items() if running is None else ():
         builder = builder.config(name, value)
-    session = builder.master(url).appName("dpsql").getOrCreate()
-    if running is None:
-        session.sparkContext.setLogLevel("OFF")  # messages of failed tasks may quote a cell
-    return session
+    return builder.master(url).appName("dpsql").getOrCreate()
 
 
 def check_reached(session: Any) -> None:

@@ -35,6 +35,9 @@ HARMLESS = re.compile(
     r"maxrecordsperfile|partitionoverwritemode|mergeschema)",  # a table's schema is the catalog's
     re.IGNORECASE,
 )
+# What somebody has cached was read, or will be, under the settings of their session; with an option of its own no frame is
+# taken for it.
+UNCACHED = {"dpsql": "uncached"}
 CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 REASONS = (
     ("array", "arrays are not among dpsql's types"),
@@ -51,10 +54,11 @@ Files = frozenset[tuple[object, ...]]  # place, size and time of the last change
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Equal for two descriptions of one table that nobody altered between. relation: what follows FROM. place: as the ledger
-    knows it."""
+    """Equal for two descriptions of one table that nobody altered between. relation: what follows FROM. name: in the
+    catalog; "" of files. place: as the ledger knows it."""
 
     relation: str
+    name: str
     columns: tuple[Column, ...]
     place: tuple[tuple[str, str], ...]
 
@@ -65,13 +69,13 @@ def quoted(*parts: str) -> str:
 
 def described(session: SparkSession, table: str, source: SparkTable, view: str) -> Table:
     """SourceError 303 where there is no such table, 316 for one whose rows may not be the same each time. view: the name
-    that files are read by in this session."""
+    that it is read by in this session."""
     if source.files:
         frame = _files(session, table, source)
         frame.createOrReplaceTempView(view)
         place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
         columns = _columns(frame, unread(session, frame, "parquet"))
-        return Table(relation=quoted(view), columns=columns, place=tuple(place.items()))
+        return Table(relation=quoted(view), name="", columns=columns, place=tuple(place.items()))
     entry = _entry(session, source.name)
     if entry is None:
         raise SourceError(
@@ -87,9 +91,10 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         "schema": ".".join(entry.namespace or ()),
         "table": entry.name,
     }
-    frame = session.table(quoted(*parts))
+    frame = session.read.options(**UNCACHED).table(quoted(*parts))
+    frame.createOrReplaceTempView(view)
     columns = _columns(frame, unread(session, frame, "" if entry.tableType == "MANAGED" else kind))
-    return Table(relation=quoted(*parts), columns=columns, place=tuple(place.items()))
+    return Table(relation=quoted(view), name=quoted(*parts), columns=columns, place=tuple(place.items()))
 
 
 def not_shadowed(session: SparkSession, table: str, source: SparkTable) -> None:
@@ -147,7 +152,7 @@ def _kind(session: SparkSession, table: str, entry: Any, name: str) -> str:
 def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
     """What reading their footers raises is PySpark's, or py4j's."""
     with suppress(Exception):
-        return session.read.parquet(*source.files)
+        return session.read.options(**UNCACHED).parquet(*source.files)
     raise SourceError(
         f"table {table}: Spark finds no Parquet files there",
         code=303,
@@ -200,8 +205,8 @@ def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mappin
         if source.files:
             places.update(source.files)
         else:
-            session.catalog.refreshTable(tables[name].relation)
-            places.update(session.table(tables[name].relation).inputFiles())
+            session.catalog.refreshTable(tables[name].name)
+            places.update(session.table(tables[name].name).inputFiles())
     if not places:
         return frozenset()
     listed: Any = session.read.format("binaryFile").load(sorted(places))

@@ -91,6 +91,8 @@ def test_parameters() -> None:
         with pytest.raises(InterfaceError) as caught:
             literal_of(bad)
         assert caught.value.code == "DPSQL-601"
+    with pytest.raises(InterfaceError, match="more than 128 bits"):
+        literal_of(2**127)
 
 
 def test_minus_and_casts_of_constants_fold() -> None:
