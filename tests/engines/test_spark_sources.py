@@ -405,6 +405,28 @@ def test_what_somebody_cached_is_not_read(spark: Any, folder: Path) -> None:
         spark.sql("DROP TABLE cached")
 
 
+def test_buckets_are_not_believed(spark: Any, folder: Path) -> None:
+    """Spark takes the number in a file's name for the bucket of all its rows: one unit in four files was four units."""
+    where = folder / "buckets"
+    where.mkdir()
+    spark.sql(
+        f"CREATE TABLE buckets (u BIGINT, x BIGINT) USING parquet CLUSTERED BY (u) INTO 4 BUCKETS LOCATION '{where}'"
+    )
+    for number in range(4):
+        name = f"part-0000{number}-11111111-2222-3333-4444-555555555555_0000{number}.c000.snappy.parquet"
+        pq.write_table(pa.table({"u": [7] * 5, "x": [1] * 5}), where / name)
+    catalog = people({"x": {"type": "integer", "lower": 0, "upper": 1}}, rows_per_unit=2)
+    with testing.exact(catalog, source={"t": at(spark, "buckets")}) as connection:
+        answers = [
+            connection.execute(f"SELECT {asked} FROM t").fetchall()[0][0]
+            for asked in ("COUNT(*)", "SUM(x)", "COUNT(DISTINCT u)")
+        ]
+        per_unit = "SELECT COUNT(*) FROM (SELECT u, COUNT(*) AS n FROM t GROUP BY u)"
+        answers += connection.execute(per_unit).fetchall()[0]
+    assert answers == [2, 2, 1, 1]
+    spark.sql("DROP TABLE buckets")
+
+
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
     """Before 1582 and before 1900, with INT96 and with a time zone."""
     rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]

@@ -30,6 +30,9 @@ PINS = (
     ("spark.sql.files.ignoreMissingFiles", "false"),
     ("spark.sql.sources.partitionColumnTypeInference.enabled", "false"),  # values in folders' names decide no type
     ("spark.sql.parquet.mergeSchema", "false"),
+    # where a row is says nothing of its values: rows of one unit in the files of two buckets are rows of one unit
+    ("spark.sql.sources.bucketing.enabled", "false"),
+    ("spark.sql.sources.v2.bucketing.enabled", "false"),
     ("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"),  # moments before 1900 do not fail
     ("spark.sql.parquet.int96RebaseModeInRead", "CORRECTED"),
     ("spark.sql.parquet.inferTimestampNTZ.enabled", "true"),
