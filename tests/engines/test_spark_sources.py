@@ -427,6 +427,24 @@ def test_buckets_are_not_believed(spark: Any, folder: Path) -> None:
     spark.sql("DROP TABLE buckets")
 
 
+def test_one_folder_does_not_decide_whether_a_query_is_answered(spark: Any, folder: Path) -> None:
+    """In ANSI mode Spark stops at a folder whose name is no value of its column, whatever is asked."""
+    above = folder / "folders"
+    for name, unit in (("k=1", 1), ("k=abc", 7)):
+        (above / name).mkdir(parents=True)
+        pq.write_table(pa.table({"u": [unit]}), above / name / "part.parquet")
+    spark.sql(f"CREATE TABLE folders (u BIGINT, k BIGINT) USING parquet PARTITIONED BY (k) LOCATION '{above}'")
+    spark.sql("MSCK REPAIR TABLE folders")
+    with pytest.raises(SourceError) as caught:
+        opened(at(spark, "folders"))
+    assert caught.value.number == 316 and "reads as bigint (k)" in str(caught.value)
+    with testing.exact(people({"k": "integer"}), source={"t": at(spark, files=str(above))}) as connection:
+        assert connection.execute("SELECT COUNT(*), COUNT(k) FROM t").fetchall() == [(2, 1)]
+    spark.sql("CREATE TABLE its_folders USING parquet PARTITIONED BY (k) AS SELECT 1 AS u, DATE'2020-01-01' AS k")
+    with opened(at(spark, "its_folders")) as vault:
+        assert [column.type for column in vault.columns("t")] == ["int", "date"]
+
+
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
     """Before 1582 and before 1900, with INT96 and with a time zone."""
     rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]

@@ -146,7 +146,25 @@ def _kind(session: SparkSession, table: str, entry: Any, name: str) -> str:
             why="By such an option a row may fail the query, or be left out.",
             fix="Write a table of it without: CREATE TABLE … USING parquet AS SELECT * FROM it.",
         )
-    return provider if provider in ("parquet", "orc") else ""  # the others' rules say microseconds
+    if provider not in ("parquet", "orc"):
+        return ""  # the others' rules say microseconds
+    if entry.tableType != "MANAGED":
+        _check_folders(session, table, entry.name, name)
+    return provider
+
+
+def _check_folders(session: SparkSession, table: str, called: str, name: str) -> None:
+    """SourceError 316 where names of folders that anybody made are read as another type than text."""
+    columns = [column for column in session.catalog.listColumns(name) if column.isPartition]
+    typed = next((column for column in columns if not column.dataType.startswith(("string", "varchar"))), None)
+    if typed is not None:
+        raise SourceError(
+            f"table {table}: {called} is kept in folders, whose names Spark reads as {typed.dataType} ({typed.name})",
+            code=316,
+            why="One folder with another name stops each query.",
+            fix="Name the folder above them: `files:` instead of `table:`. There such a name is a text, and NULL if it does "
+            "not convert.",
+        )
 
 
 def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
