@@ -10,16 +10,9 @@ from dpsql.functions.function import unchecked
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, WindowCall
 from dpsql.ir.nodes import Aggregate, Node
 from dpsql.plan.dialects.postgres.firsts import ENDS
+from dpsql.plan.dialects.reasons import ASCII, DIGITS, FAR_DAYS, FAR_MONTHS, FAR_TIME, LIBRARY, OUTSIDE, TYPED
 
-OUTSIDE = "Apply it outside, to released numbers or keys."
-LIBRARY = "sin cos tan cot asin acos atan atan2 sinh cosh tanh exp ln log log10 log2 power cbrt".split()
-FAR_MONTHS, FAR_DAYS, FAR_TIME = 48_000, 1_460_000, 1_460_000 * 86_400_000_000
-ASCII = "translate(x, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 CASES = f"Which letters belong together beyond ASCII, each server's locale decides. Write {ASCII}."
-TYPED = (
-    "Which texts are numbers, dates or booleans, engines decide in different ways. If it is a stored column, declare it "
-    "with that type in the metadata; or compare texts."
-)
 PATTERNS = "Its regular expressions are another language than DuckDB's. Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS."
 
 
@@ -88,7 +81,7 @@ def _cast(call: Call) -> str | None:
         case (Kind.TEXT, _) if to.kind is not Kind.TEXT:
             return TYPED
         case Kind.REAL, Kind.TEXT:
-            return "Engines write the digits of reals in different ways. CAST it to BIGINT first."
+            return DIGITS
         case Kind.REAL, Kind.DECIMAL:
             return "It keeps 15 digits of a real. Reckon with the real, or CAST it to BIGINT."
         case Kind.REAL, Kind.INTEGER if to == HUGEINT:
@@ -101,7 +94,7 @@ def _cast(call: Call) -> str | None:
 
 def _joined(call: Call) -> str | None:
     if any(arg.type.kind is Kind.REAL for arg in call.args):
-        return "Engines write the digits of reals in different ways. CAST it to BIGINT first."
+        return DIGITS
     return None
 
 

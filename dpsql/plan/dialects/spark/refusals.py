@@ -8,17 +8,13 @@ from dpsql.domain.types import HUGEINT, Kind, as_decimal
 from dpsql.functions.date_parts import CLOCK, the_part
 from dpsql.functions.function import unchecked
 from dpsql.ir.expr import AggregateCall, Call, Expr, Literal, WindowCall
+from dpsql.plan.dialects.reasons import ASCII, DIGITS, FAR_DAYS, FAR_MONTHS, FAR_TIME, LIBRARY, OUTSIDE, TYPED
 from dpsql.plan.dialects.spark.rows import extreme
 
-OUTSIDE = "Apply it outside, to released numbers or keys."
-LIBRARY = "sin cos tan cot asin acos atan atan2 sinh cosh tanh exp ln log log10 log2 power cbrt".split()
-FAR_MONTHS, FAR_DAYS, FAR_TIME = 48_000, 1_460_000, 1_460_000 * 86_400_000_000
-ASCII = "translate(x, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 CASES = f"Its letters beyond ASCII have other small and large forms than DuckDB's. Write {ASCII}."
 PATTERNS = (
     "Its regular expressions are Java's, which can take for ever. Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS."
 )
-DIGITS = "Engines write the digits of reals in different ways. CAST it to BIGINT first."
 
 
 def refusal(expr: Expr) -> str | None:
@@ -101,8 +97,7 @@ def _cast(call: Call) -> str | None:
     source, to = call.args[0].type, call.type
     match source.kind, to.kind:
         case (Kind.TEXT, _) if to.kind is not Kind.TEXT:
-            column = "If it is a stored column, declare it with that type in the metadata"
-            return f"Texts that are a {to} on one engine are none on another. {column}; or compare texts."
+            return TYPED
         case Kind.REAL, Kind.TEXT:
             return DIGITS
         case Kind.REAL, Kind.DECIMAL:
