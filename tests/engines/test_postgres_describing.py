@@ -168,6 +168,8 @@ PLAIN_VIEWS = (
     "SELECT u, x FROM people UNION ALL SELECT u, u FROM people",
     "SELECT DISTINCT u, current_date AS d FROM people",
     'SELECT u AS "odd {FUNCEXPR :funcid 154 name" FROM people',
+    "SELECT u, a FROM people WHERE a = 'x'",
+    "SELECT u, min(t) AS t FROM people GROUP BY u",
 )
 COMPUTING_VIEWS = {
     "SELECT u, t::varchar(3) AS t FROM people": "varchar",
@@ -180,6 +182,9 @@ COMPUTING_VIEWS = {
     "SELECT u, ARRAY(SELECT q.x FROM people q) AS x FROM people p": "a subquery that is a value",
     "SELECT u, row_number() OVER () AS x FROM people": "WINDOW",
     "SELECT DISTINCT ON (x) u, t FROM people": "DISTINCT ON",
+    "SELECT DISTINCT u, a FROM people": "takes for equal",
+    "SELECT u, max(a) AS a FROM people GROUP BY u": "takes for equal",
+    "SELECT u, a FROM people UNION SELECT u, t FROM people": "takes for equal",
     "SELECT u, array_agg(x) AS x FROM people GROUP BY u": "array_agg",
     "SELECT u, sum(f) AS x FROM people GROUP BY u": "sum(double precision)",
     "SELECT u, shouts(x) AS x FROM people": "shouts(integer)",
@@ -197,7 +202,8 @@ def test_views_that_may_fail_on_a_stored_value_say_what_they_compute(server: Ser
     server.execute(
         """
         CREATE DOMAIN small_number AS integer CHECK (VALUE < 9);
-        CREATE TABLE people (u bigint, x integer, t text, f float8, m numeric);
+        CREATE COLLATION alike (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        CREATE TABLE people (u bigint, x integer, t text, f float8, m numeric, a text COLLATE alike);
         CREATE FUNCTION shouts(x integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE 'x'; END $$;
         CREATE FUNCTION sworn(x integer) RETURNS integer LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT 100 / x';
         ALTER FUNCTION int4mod(integer, integer) LEAKPROOF;

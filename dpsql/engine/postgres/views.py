@@ -28,7 +28,8 @@ SAFE = (
 ).split()
 
 # Of the views (and what is under them) given: what may fail. A subquery that is a value may have two rows; of conversions
-# through text those to text cannot fail; DISTINCT ON takes a row of the engine's choice; a recursion may never end.
+# through text those to text cannot fail; DISTINCT ON takes a row of the engine's choice, and a group one of the texts that a
+# collation takes for equal; a recursion may never end.
 _COMPUTED = r"""
     WITH tree AS (
         SELECT r.ev_action::text AS text FROM pg_class c JOIN pg_rewrite r ON r.ev_class = c.oid
@@ -48,6 +49,11 @@ _COMPUTED = r"""
         SELECT CASE WHEN text ~ ':hasDistinctOn true' THEN 'DISTINCT ON' WHEN text ~ ':cterecursive true' THEN 'a recursion'
             ELSE 'a subquery that is a value' END
         FROM tree WHERE text ~ ':hasDistinctOn true|:cterecursive true|\{SUBLINK :subLinkType [3-9]'
+        UNION ALL
+        SELECT 'groups of texts that a collation takes for equal'
+        FROM tree JOIN pg_collation c ON NOT c.collisdeterministic
+            AND tree.text ~* ('coll[a-z]* \(?[o0-9 ]*\m' || c.oid || '\M')
+        WHERE tree.text ~ '\{(SORTGROUPCLAUSE|AGGREF)'
         UNION ALL
         SELECT 'a conversion of text'
         FROM tree, regexp_matches(tree.text, ':resulttype (\d+) :resultcollid \d+ :coerceformat', 'g') AS m (part)
