@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import date, datetime
+from datetime import time as time_of_day
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +82,47 @@ def test_what_is_no_table_of_spark_is_refused(made: str, name: str, code: int, s
 
 def test_files_are_parquet(spark: Any, folder: Path) -> None:
     (folder / "visits.csv").write_text("u,x\n1,0.5\n")
-    for file in ("visits.csv", "missing.parquet"):
+    for file, code in (("visits.csv", 302), ("missing.parquet", 303)):
         with pytest.raises(SourceError) as caught:
             opened(at(spark, files=str(folder / file)))
-        assert caught.value.number == 303
+        assert caught.value.number == code
+
+
+MIXED = {
+    "whole and real": ([1], [0.5]),
+    "whole and text": ([1], ["1"]),
+    "places": (pa.array([Decimal("1.5")], pa.decimal128(9, 2)), pa.array([Decimal("1.5")], pa.decimal128(9, 4))),
+    "of one file": (pa.array([time_of_day(1)]),),
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+def test_files_with_a_type_that_spark_would_fail_at_are_refused_before_the_charge(
+    kind: str, spark: Any, tmp_path: Path
+) -> None:
+    for n, values in enumerate(MIXED[kind]):
+        pq.write_table(pa.table({"u": [n], "x": values}), tmp_path / f"{n}.parquet")
+    with pytest.raises(SourceError) as caught:
+        opened(at(spark, files=str(tmp_path)))
+    assert caught.value.number == 302
+
+
+def test_files_of_which_some_lack_a_column_are_read(spark: Any, tmp_path: Path) -> None:
+    """Whichever file Spark asks for the columns."""
+    pq.write_table(pa.table({"u": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"u": [2], "x": [3]}), tmp_path / "2.parquet")
+    source = {"t": {"spark": spark, "files": str(tmp_path)}}
+    with testing.exact(people({"x": "integer"}), source=source) as connection:
+        assert connection.execute("SELECT COUNT(*), COUNT(x) FROM t").fetchall() == [(2, 1)]
+
+
+def test_a_column_whose_files_have_another_type_than_the_table_is_not_read(spark: Any, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"u": [1], "x": ["1"], "y": [2]}), tmp_path / "1.parquet")
+    spark.sql(f"CREATE TABLE retyped (u BIGINT, x BIGINT, y BIGINT) USING parquet LOCATION '{tmp_path}'").collect()
+    with opened(at(spark, "retyped")) as vault:
+        types = {column.name: column.type for column in vault.columns("t")}
+    assert types == {"u": "bigint", "x": "unreadable: bigint: its files hold string", "y": "bigint"}
+    spark.sql("DROP TABLE retyped")
 
 
 def test_a_dataframe_is_refused_and_says_what_to_do(spark: Any, folder: Path) -> None:
@@ -194,6 +233,30 @@ def test_no_stored_value_stops_a_query(spark: Any, folder: Path) -> None:
         answered = [connection.execute(f"SELECT {items} FROM t").fetchall() for items in (both, texts, parts, moved)]
         assert connection.execute("SELECT COUNT(*) FROM t WHERE s = 'ok'").fetchall() == [(1,)]
     assert answered[0] == [(5, 5, 5, 1, 4, 5, 5)]  # NaN is no value, and of five texts one is UTF-8
+
+
+def beyond(precision: int, scale: int, *units: int) -> Any:
+    """Decimals of which the type does not say the digits, as files may hold them."""
+    cells = b"".join(unit.to_bytes(16, "little", signed=True) for unit in units)
+    return pa.Array.from_buffers(pa.decimal128(precision, scale), len(units), [None, pa.py_buffer(cells)])
+
+
+@pytest.mark.parametrize("as_integers", [True, False])
+@pytest.mark.parametrize(("precision", "scale", "most"), [(9, 2, 2**31), (10, 0, 2**39), (18, 4, 2**63)])
+def test_decimals_beyond_their_digits_are_no_values(
+    precision: int, scale: int, most: int, as_integers: bool, spark: Any, tmp_path: Path
+) -> None:
+    end = 10**precision
+    cells = beyond(precision, scale, end - 1, 1 - end, end, -end, most - 1, -most)
+    table = pa.table({"u": range(6), "d": cells, "k": cells})
+    pq.write_table(table, tmp_path / "d.parquet", store_decimal_as_integer=as_integers)
+    source = {"t": {"spark": spark, "files": str(tmp_path)}}
+    columns = {"d": f"decimal({precision}, {scale})", "k": "text"}
+    with testing.exact(people(columns), source=source) as connection:
+        asked = "SELECT COUNT(*), COUNT(d), COUNT(k), COUNT(d - d), COUNT(DISTINCT d) FROM t"
+        assert connection.execute(asked).fetchall() == [(6, 2, 2, 2, 2)]
+    with testing.exact(people({}, unit="d"), source=source) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM t").fetchall() == [(2 if scale == 0 else 0,)]
 
 
 def test_columns_of_other_types_and_odd_names_are_said_not_to_be_readable(spark: Any, folder: Path) -> None:

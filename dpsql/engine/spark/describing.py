@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ WORDS = re.compile(
     r"string( collate [A-Z0-9_]+)?|(char|varchar)\(\d+\)"
 )
 KEPT = ("parquet", "orc", "delta", "iceberg")
+NOT_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 # Options of a table that say nothing of how its files are read. Others do, whatever the session's settings say.
 HARMLESS = re.compile(
     r"(orc\.compress|(parquet\.)?compression|parquet\.bloom\.filter\..*|parquet\.block\.size|serialization\.format|path|"
@@ -74,7 +74,7 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         frame = _files(session, table, source)
         frame.createOrReplaceTempView(view)
         place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
-        columns = _columns(frame, unread(session, frame, "parquet"))
+        columns = _columns(frame, unread(session, frame, "parquet"), {})
         return Table(relation=quoted(view), name="", columns=columns, place=tuple(place.items()))
     entry = _entry(session, source.name)
     if entry is None:
@@ -93,7 +93,8 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
     }
     frame = session.read.options(**UNCACHED).table(quoted(*parts))
     frame.createOrReplaceTempView(view)
-    columns = _columns(frame, unread(session, frame, "" if entry.tableType == "MANAGED" else kind))
+    by_others = "" if entry.tableType == "MANAGED" else kind
+    columns = _columns(frame, unread(session, frame, by_others), _unlike(session, table, frame, by_others))
     return Table(relation=quoted(view), name=quoted(*parts), columns=columns, place=tuple(place.items()))
 
 
@@ -168,17 +169,56 @@ def _check_folders(session: SparkSession, table: str, called: str, name: str) ->
 
 
 def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
-    """What reading their footers raises is PySpark's, or py4j's."""
-    with suppress(Exception):
-        return session.read.options(**UNCACHED).parquet(*source.files)
-    raise SourceError(
-        f"table {table}: Spark finds no Parquet files there",
-        code=303,
-        fix="Check `files:`: each machine of the cluster must reach them by that address.",
+    frame = _merged(session, "parquet", source.files)
+    if isinstance(frame, str):
+        if frame in NOT_THERE:
+            raise SourceError(
+                f"table {table}: Spark finds no Parquet files there",
+                code=303,
+                fix="Check `files:`: each machine of the cluster must reach them by that address.",
+            )
+        raise _mixed(table, "parquet")
+    return frame
+
+
+def _merged(session: SparkSession, kind: str, files: Sequence[str]) -> DataFrame | str:
+    """The columns of all the files, or the condition that Spark names: else it reads the types of one file, and fails where
+    it meets another. What reading the footers raises is PySpark's, or py4j's."""
+    try:
+        frame = session.read.options(**UNCACHED, mergeSchema="true").format(kind).load(list(files))
+        _ = frame.schema  # which Spark Connect reads when it is asked
+        return frame
+    except Exception as error:
+        condition: Callable[[], object] | None = getattr(error, "getCondition", None)
+        return str(condition() if condition is not None else "")
+
+
+def _mixed(table: str, kind: str) -> SourceError:
+    return SourceError(
+        f"table {table}: Spark does not read its files as one table of {kind}",
+        code=302,
+        why="A file is none, or a column's type differs between them, or is none of Spark's (nanoseconds, times of day).",
+        fix="Write them again with the same types; a query would fail where it meets another.",
     )
 
 
-def _columns(frame: DataFrame, not_read: Unread) -> tuple[Column, ...]:
+def _unlike(session: SparkSession, table: str, frame: DataFrame, kind: str) -> dict[str, str]:
+    """Of columns that files of others hold in another type than the table's: why they are not read, by name."""
+    files = frame.inputFiles() if kind else []
+    if not files:
+        return {}
+    stored = _merged(session, kind, files)
+    if isinstance(stored, str):
+        raise _mixed(table, kind)
+    types = {field.name: field.dataType for field in stored.schema.fields}
+    return {
+        field.name: f"its files hold {types[field.name].simpleString()}"
+        for field in frame.schema.fields
+        if types.get(field.name, field.dataType) != field.dataType
+    }
+
+
+def _columns(frame: DataFrame, not_read: Unread, unlike: Mapping[str, str]) -> tuple[Column, ...]:
     """dpsql's names have no case: of two that differ in nothing else neither is meant."""
     fields = frame.schema.fields
     names = Counter(fold(field.name) for field in fields)
@@ -186,15 +226,15 @@ def _columns(frame: DataFrame, not_read: Unread) -> tuple[Column, ...]:
     return tuple(
         Column(
             name=field.name,
-            type=_word(field, not_read) if names[fold(field.name)] == 1 else twice,
+            type=_word(field, not_read, unlike.get(field.name)) if names[fold(field.name)] == 1 else twice,
         )
         for field in fields
     )
 
 
-def _word(field: StructField, not_read: Unread) -> str:
+def _word(field: StructField, not_read: Unread, unlike: str | None) -> str:
     word = str((field.metadata or {}).get(CHARACTERS, field.dataType.simpleString()))
-    why = not_read.why(word)
+    why = not_read.why(word) or (unlike if WORDS.fullmatch(word) else None)
     if why is not None:
         return f"{UNREADABLE}{word}: {why}"
     if WORDS.fullmatch(word):

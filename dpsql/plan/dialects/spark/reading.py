@@ -4,8 +4,8 @@
 other word is said to be unreadable, and why. Decisions: the blanks that pad char(n) are no part of the text; a timestamp
 with a time zone is the time in UTC; a text that is not UTF-8 is none; of numbers that are kept as text digits are read,
 with a sign, a point and an exponent, of moments yyyy-mm-dd hh:mm:ss. Texts are compared byte by byte, whatever the
-column's own collation is. Texts of more than 16 MiB are no values: TRANSLATE may make four times as many bytes of one, and
-Spark ends at 2 GiB.
+column's own collation is. Decimals beyond the digits of their type are no values. Nor are texts of more than 16 MiB:
+TRANSLATE may make four times as many bytes of one, and Spark ends at 2 GiB.
 
 Lemma: no stored value makes it raise. Proof: every cast that could is try_cast; the session's time zone is UTC, so no
 moment is skipped or doubled.
@@ -14,10 +14,12 @@ moment is skipped or doubled.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from dpsql.catalog.model import ColumnSpec, TableSpec
 from dpsql.domain.types import BIGINT, Kind, Type, decimal
 from dpsql.errors import SourceError
+from dpsql.plan.dialects.literals import fixed
 from dpsql.plan.dialects.spark import reals
 from dpsql.plan.dialects.spark.casts import whole_of
 from dpsql.plan.dialects.spark.literals import real, text, type_name
@@ -42,6 +44,7 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
             why="What is one person to Spark would be several to dpsql, which compares texts byte by byte.",
             fix="Write a table in which the column has no collation, or make a column of numbers the unit.",
         )
+    column = _held(column, actual)
     if is_unit:
         shown = _unit(column, actual, type_)
     else:
@@ -77,6 +80,17 @@ def _digits(actual: str) -> Type | None:
     """Of a decimal(p,s)."""
     match = re.fullmatch(r"decimal\((\d+),(\d+)\)", actual)
     return None if match is None else decimal(int(match[1]), int(match[2]))
+
+
+def _held(column: str, actual: str) -> str:
+    """Decimals of the digits that their type says: files have room for others, which Spark takes as they are up to 18
+    digits. Of more digits it fails, and reads what it has written itself (engine/spark/foreign.py)."""
+    digits = _digits(actual)
+    if digits is None or digits.precision > 18:
+        return column
+    most = fixed(Fraction(10**digits.precision - 1, 10**digits.scale), digits.scale)
+    low, high = (f"CAST('{sign}{most}' AS {type_name(digits)})" for sign in ("-", ""))
+    return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {column} END"
 
 
 def _stored(column: str, actual: str) -> str | None:
