@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
-from dpsql.engine.quoting import fold, quote_identifier, quote_list
+from dpsql.engine.quoting import quote_identifier, quote_list
 from dpsql.engine.sources import Column, Files
 from dpsql.errors import SourceError
 
@@ -114,32 +113,7 @@ CLOCKS = ("TIME", "TIME_NS")
 OTHER_TIMES = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
 
 
-# Types of Parquet columns whose reading ends in an error of DuckDB for some values: vault SQL refuses to read these.
-MILLISECONDS, TIME = "PARQUET MILLISECONDS", "PARQUET TIME"
 GENERATED = "GENERATED"  # before the type of a column that is computed as it is read
-
-
-def raising_columns(nodes: Sequence[tuple[str, int | None, str | None, str | None]]) -> dict[str, str]:
-    """The top-level columns of Parquet schemas, by folded name, that DuckDB does not read for every value they can hold.
-
-    nodes: (name, children, logical type, converted type) of every file's nodes in their order: a root, then each column
-    followed by what is nested in it.
-    """
-    raising: dict[str, str] = {}
-    open_nodes: list[int] = []  # children still to come, of each node above
-    for name, children, logical, converted in nodes:
-        while open_nodes and open_nodes[-1] == 0:
-            open_nodes.pop()
-        if open_nodes:
-            open_nodes[-1] -= 1
-        written = f"{logical or ''} {converted or ''}"
-        if len(open_nodes) == 1 and not children:
-            if "Timestamp" in written and "MILLIS=Milli" in written or "TIMESTAMP_MILLIS" in written:
-                raising[fold(name)] = MILLISECONDS
-            elif "TimeType" in written or "TIME_M" in written:
-                raising[fold(name)] = TIME
-        open_nodes.append(children or 0)
-    return raising
 
 
 def total(column: Column) -> Column:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engine import csv_lines, files
+from dpsql.engine import csv_lines, files, parquet_columns
 from dpsql.engine.backend import Failure
 from dpsql.engine.duckdb_run import DuckdbRun
 from dpsql.engine.failures import classify
@@ -155,10 +155,9 @@ class Reader(Sealed):
 
     def _raising_columns(self, paths: tuple[Path, ...]) -> dict[str, str]:
         nodes = self._database.connection.execute(
-            "SELECT name, num_children, logical_type, converted_type FROM parquet_schema("
-            f"{quote_list(str(path) for path in paths)})"
+            f"SELECT {parquet_columns.COLUMNS} FROM parquet_schema({quote_list(str(path) for path in paths)})"
         ).fetchall()
-        return files.raising_columns(nodes)
+        return parquet_columns.raising_columns(nodes)
 
     def _open_csv(self, table: str, source: Files, paths: tuple[Path, ...]) -> None:
         select, names = csv_lines.read_csv(table, source, paths)

@@ -11,6 +11,13 @@ from dpsql.domain.types import Kind, Type
 from dpsql.errors import SourceError
 from dpsql.plan.dialects.literals import fixed, text
 
+RAISING = {  # words of engine/parquet_columns.py
+    "PARQUET MILLISECONDS": "Write the file again with microseconds, as DuckDB does: "
+    "COPY (FROM 'old.parquet') TO 'new.parquet'.",
+    "PARQUET TIME": "Write the file again with the time as text or as seconds.",
+    "PARQUET WIDE DECIMALS": "Write the file again with no more bytes than their digits need.",
+    "PARQUET SEVERAL TYPES": "Write the files again with one type of the column in all of them.",
+}
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -22,14 +29,12 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
             code=307,
             fix="Declare plain columns only; unnest it in the source.",
         )
-    if actual.startswith("PARQUET ") and not spec.public:  # a public row may be talked about
+    if actual in RAISING and not spec.public:  # a public row may be talked about
         raise SourceError(
             f'table {spec.name}: column "{declared.name}" holds {actual.removeprefix("PARQUET ").lower()} in Parquet',
             code=307,
             why="DuckDB stops with an error at a value out of range: one row would decide whether a query is answered.",
-            fix="Write the file again with microseconds, as DuckDB does: COPY (FROM 'old.parquet') TO 'new.parquet'."
-            if "MILLI" in actual
-            else "Write the file again with the time as text or as seconds.",
+            fix=RAISING[actual],
         )
     if actual.startswith("GENERATED ") and not spec.public:
         raise SourceError(
@@ -97,10 +102,12 @@ def _literally(separator: str) -> str:
 
 def _text(column: str, actual: str) -> str:
     """The text of a value. DuckDB fails when it writes the first hours that a TIMESTAMP can hold, and the database with
-    it, so there is none of those."""
+    it, so there is none of those. It believes that the cast never fails, and may evaluate it before the CASE is asked: what
+    is cast is never that early."""
     if actual != "TIMESTAMP":
         return f"TRY_CAST({column} AS VARCHAR)"
-    return f"CAST(CASE WHEN {column} >= TIMESTAMP '290000-01-01 (BC) 00:00:00' THEN {column} END AS VARCHAR)"
+    first = "TIMESTAMP '290000-01-01 (BC) 00:00:00'"
+    return f"CASE WHEN {column} >= {first} THEN CAST(greatest({column}, {first}) AS VARCHAR) END"
 
 
 def _convertible(column: str, actual: str, declared: ColumnSpec) -> tuple[str, str]:
