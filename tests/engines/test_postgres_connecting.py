@@ -271,6 +271,8 @@ def test_init_begins_metadata_of_all_tables_of_a_schema(server: Server, run: Run
     assert code == 0 and "  wares:" in said and "table: shop.items}" in said and "dataset: plain " in said
     code, said = run("init", server.url(), "--table", "shopp.*")
     assert code != 0 and "the schema shopp has no tables" in said
+    code, said = run("init", server.url(), "--table", "wares")
+    assert code != 0 and "no table public.wares that the role may read" in said and "There is other.wares. " in said
     server.execute("CREATE TABLE other.items (x integer)")
     server.execute(f"GRANT SELECT ON other.items TO {READER}")
     code, said = run("init", server.url())

@@ -135,7 +135,7 @@ def described(connection: psycopg.Connection[Any], table: str, source: Server) -
     """SourceError 303 where there is no such table that may be read, 316 for one whose rows are not the same each time."""
     rows = connection.execute(_RELATION, [source.schema, source.table]).fetchall()
     if not rows or rows[0][1] not in (*KINDS, "f"):
-        raise _missing(table, source)
+        raise _missing(table, source, [name for name in tables(connection) if name.endswith(f".{source.table}")])
     oid, kind, method, populated, policies, whole, parent = rows[0]
     kinds, changing, under = connection.execute(_UNDER, [oid]).fetchall()[0]
     reason = _refused(kind, populated=populated, policies=policies, foreign="f" in kinds, changing=bool(changing))
@@ -186,11 +186,13 @@ def _unnumbered(kind: str, method: str | None, *, whole: bool, parent: bool) -> 
     return None if whole else "a table of which the role may read some columns only"
 
 
-def _missing(table: str, source: Server) -> SourceError:
+def _missing(table: str, source: Server, others: Sequence[str] = ()) -> SourceError:
+    """others: tables of the same name."""
+    meant = f"There is {', '.join(others)}. " if others else ""
     return SourceError(
         f"table {table}: the database has no table {source.schema}.{source.table} that the role may read",
         code=303,
-        fix="Check `source: {database: …, table: schema.name}`, and GRANT SELECT and USAGE on its schema.",
+        fix=f"{meant}Check `source: {{database: …, table: schema.name}}`, and GRANT SELECT and USAGE on its schema.",
     )
 
 
