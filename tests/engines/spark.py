@@ -18,6 +18,7 @@ COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMo
 # Whatever a session is made with, all others of the process begin with, those of the backend too.
 ODD = {
     "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.preserveCharVarcharTypeInfo": "true",
     "spark.sql.legacy.setopsPrecedence.enabled": "true",
     "spark.sql.parquet.int96TimestampConversion": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",

@@ -41,6 +41,7 @@ PINS = (
     ("spark.sql.parquet.int96TimestampConversion", "false"),
     ("spark.sql.legacy.parquet.nanosAsLong", "false"),
     ("spark.sql.legacy.charVarcharAsString", "false"),  # the blanks of char(n) are known for what they are
+    ("spark.sql.preserveCharVarcharTypeInfo", "false"),  # and they are texts in every expression
     ("spark.sql.legacy.setopsPrecedence.enabled", "false"),
     ("spark.sql.legacy.timeParserPolicy", "CORRECTED"),
     ("spark.sql.legacy.literal.pickMinimumPrecision", "true"),
