@@ -1,4 +1,4 @@
-"""Every accepted statement of tests/cases/sql: a retry gives the same rows, charged once, from the record alone."""
+"""Accepted statements of tests/cases/sql: a retry gives the same rows, charged once, from the record alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dpsql
 from dpsql.execution.planning import plan_of, read
 from dpsql.query import in_text
 from tests.cases.test_sql_cases import ACCEPTED
+from tests.profile import drawn
 from tests.worlds import again, clinic
 
 
@@ -13,7 +14,7 @@ def test_every_answer_can_be_given_again() -> None:
     catalog = again(clinic.CATALOG)
     answered = 0
     with dpsql.connect(catalog, source=clinic.source(clinic.dirty())) as conn:
-        for number, case in enumerate(ACCEPTED):
+        for number, case in enumerate(ACCEPTED[:: drawn(2, deep=1)]):
             with in_text(case.text):
                 plan = plan_of(conn._session, read(case.text))
             if plan.cost.epsilon == 0:

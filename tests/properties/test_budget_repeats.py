@@ -5,7 +5,6 @@ The oracle is the SQL that the vault would run, with column ids numbered by thei
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Sequence
@@ -30,11 +29,11 @@ from dpsql.plan.stages import ReleasePlan
 from dpsql.plan.vault_query import with_steps
 from dpsql.query import in_text
 from dpsql.session import Session
+from tests.profile import drawn
 from tests.properties.generator.queries import Queries
 from tests.properties.generator.worlds import source, world
 from tests.worlds import bounded, keys, people
 
-DEEP = os.environ.get("DPSQL_PROFILE") == "deep"
 ID = re.compile(r"\bc\d+\b")
 
 
@@ -69,7 +68,7 @@ def seen_by_vault(session: Session, vault: Vault, plan: ReleasePlan) -> str:
     return repr(told)
 
 
-@pytest.mark.parametrize("seed", range(40 if DEEP else 4))
+@pytest.mark.parametrize("seed", range(drawn(4, deep=40)))
 def test_equal_fingerprints_are_equal_questions(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     one = world(draw)
@@ -79,7 +78,7 @@ def test_equal_fingerprints_are_equal_questions(seed: int, tmp_path: Path) -> No
     with dpsql.connect(one.catalog, source=source(one.rows, one.form, tmp_path)) as conn:
         session = conn._session
         vault = session.vault()
-        for _ in range(4000 if DEEP else 250):
+        for _ in range(drawn(250, deep=4000)):
             query = queries.query(unit=None if one.row_is_unit else "u")
             try:
                 plan = planned(session, query.sql, query.parameters)

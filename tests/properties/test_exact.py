@@ -21,11 +21,12 @@ from dpsql.errors import Error
 from dpsql.plan.measurements import axes
 from dpsql.plan.stages import ReleasePlan
 from dpsql.testing import Replayer, exact
+from tests.profile import drawn
 from tests.properties.generator.oracle import alike, cleaned_cell, duckdb_answer
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import BY_NAME, DAY, Rows, World, arrow, source, world
 
-SHARDS = 4
+SHARDS = drawn(2, deep=4)
 WORLDS = 8
 QUERIES = 25
 NAMED_BY_TEXT = re.compile(

@@ -17,15 +17,16 @@ import pytest
 import dpsql
 from dpsql.errors import Error
 from dpsql.testing import exact
+from tests.profile import drawn
 from tests.properties.generator.oracle import alike, cleaned_cell, duckdb_answer
 from tests.properties.generator.statements import Statements
 from tests.properties.generator.tables import BY_TABLE, Tables, arrow, source, tables
 from tests.properties.generator.worlds import Rows
 
-SHARDS = 2
+SHARDS = drawn(1, deep=2)
 WORLDS = 12
 QUERIES = 30
-COMPARED = 500 // SHARDS
+COMPARED = 250
 
 
 def cleaned(one: Tables) -> dict[str, Rows]:

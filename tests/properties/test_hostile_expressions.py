@@ -4,7 +4,6 @@ before anything is read. No value stops a query, and no constant stops the plann
 from __future__ import annotations
 
 import datetime as dt
-import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -21,11 +20,11 @@ import dpsql
 from dpsql.testing import exact
 from tests.engines.postgres import Server
 from tests.engines.postgres_data import stored
+from tests.profile import drawn
 from tests.worlds import ASKED, bounded, keys, people
 
-DEEP = os.environ.get("DPSQL_PROFILE") == "deep"
-STATEMENTS = 20_000 if DEEP else 1_600
-ON_A_SERVER = 10_000 if DEEP else 300  # its refusals are many: of these a sixth is answered
+STATEMENTS = drawn(1_600, deep=20_000)
+ON_A_SERVER = drawn(300, deep=10_000)  # its refusals are many: of these a sixth is answered
 ROWS, UNITS = 40, 9
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Replay: on D and on D without one unit the noiseless totals differ by no more than the plan declares.
 
-Each statement for the unit with most rows and a few more; 6,000 pairs in SHARDS parts (two at a time under `-n 2`); each
-part asserts its share of the coverage.
+Each statement for the unit with most rows and a few more; 2,400 pairs (6,000 in the deep profile) in SHARDS parts, each of
+which asserts its share of the coverage.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from dpsql.plan.balls import radius
 from dpsql.plan.stages import NoisyStage, ReleasePlan, Stage
 from dpsql.plan.what_is_read import exprs
 from dpsql.testing import Copies, Replayer
+from tests.profile import drawn
 from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world
 
-SHARDS = 4
-PAIRS = 6_000 // SHARDS
-EACH = 40 // SHARDS
+SHARDS = 2
+PAIRS = drawn(2_400, deep=6_000) // SHARDS
+EACH = drawn(16, deep=40) // SHARDS
 QUERIES = 12  # for each world
 UNITS = 3  # for each query
 NO_LIMIT = 10**6
