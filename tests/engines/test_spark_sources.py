@@ -21,6 +21,7 @@ from dpsql.accounting.account import Account
 from dpsql.accounting.ledger import Ledger
 from dpsql.engine.hardening import Limits
 from dpsql.engine.sources import Cluster, SparkTable
+from dpsql.engine.spark import describing, stored
 from dpsql.engine.spark.backend import Spark
 from dpsql.engine.vault import Vault
 from dpsql.errors import ExecutionError, SourceError
@@ -123,6 +124,43 @@ def test_a_column_whose_files_have_another_type_than_the_table_is_not_read(spark
         types = {column.name: column.type for column in vault.columns("t")}
     assert types == {"u": "bigint", "x": "unreadable: bigint: its files hold string", "y": "bigint"}
     spark.sql("DROP TABLE retyped")
+
+
+def test_footers_are_read_again_where_a_file_changed(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And only there: a table may have very many."""
+    read: list[str] = []
+
+    def counted(session: Any, table: str, *rest: Any) -> Any:
+        read.append(table)
+        return stored.stored_by_others(session, table, *rest)
+
+    monkeypatch.setattr(describing, "stored_by_others", counted)
+    pq.write_table(pa.table({"u": [1]}), tmp_path / "1.parquet")
+    spark.sql(f"CREATE TABLE grown (u BIGINT) USING parquet LOCATION '{tmp_path}'").collect()
+    source = {"t": at(spark, files=str(tmp_path)), "s": at(spark, "grown")}
+    catalog = people({})
+    catalog["tables"]["s"] = catalog["tables"]["t"]
+    asked = "SELECT (SELECT COUNT(*) FROM t) + (SELECT COUNT(*) FROM s)"
+    with testing.exact(catalog, source=source) as connection:
+        for _ in range(2):
+            assert connection.execute(asked).fetchall() == [(2,)]
+        assert sorted(read) == ["s", "t"]
+        pq.write_table(pa.table({"u": [2]}), tmp_path / "2.parquet")
+        assert connection.execute(asked).fetchall() == [(4,)]
+        assert sorted(read) == ["s", "s", "t", "t"]
+    spark.sql("DROP TABLE grown")
+
+
+def test_a_file_of_another_type_that_is_added_later_is_refused_before_the_charge(spark: Any, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"u": [1]}), tmp_path / "1.parquet")
+    catalog = people({}, per_query={"epsilon": 1}, budget={"epsilon": 9})
+    with dpsql.connect(catalog, source={"t": at(spark, files=str(tmp_path))}, ledger=None) as connection:
+        pq.write_table(pa.table({"u": ["2"]}), tmp_path / "2.parquet")
+        with pytest.raises(SourceError) as caught:
+            connection.execute("SELECT COUNT(*) FROM t")
+        assert caught.value.number == 302 and connection.budget.spent.epsilon == 0
 
 
 def test_a_dataframe_is_refused_and_says_what_to_do(spark: Any, folder: Path) -> None:

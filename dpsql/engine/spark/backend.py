@@ -17,6 +17,7 @@ from dpsql.engine.spark import describing, settings
 from dpsql.engine.spark.connecting import OwnerLog, check_reached, is_remote, session_at
 from dpsql.engine.spark.loads import load
 from dpsql.engine.spark.script import last_frame
+from dpsql.engine.spark.stored import Files, Footers
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Spark(Sealed):
         (cluster,) = {source.cluster for source in sources.values()}
         self.timeout = cluster.timeout
         self._sources, self._owner_log = dict(sources), owner_log
+        self._footers = Footers()
         self.views = tuple(f"source_{i}" for i in range(len(sources)))  # the files' names in a session
         self._root = session_at(cluster, owner_log)
         self._schema = current_schema(self._root)  # USE in the user's session says where its names are
@@ -46,7 +48,7 @@ class Spark(Sealed):
         said = ""
         run = SparkRun(self, None)
         try:
-            return run.describe()
+            return run.describe()[0]
         except SourceError:
             raise
         except Exception as error:  # the message may quote anything
@@ -90,15 +92,16 @@ class Spark(Sealed):
     def fresh(self) -> SparkSession:
         return settings.fresh(self._root, self._schema)
 
-    def describe(self, session: SparkSession) -> Tables:
+    def describe(self, session: SparkSession) -> tuple[Tables, Files]:
         for table, source in self._sources.items():
             describing.not_shadowed(self._root, table, source)
-        return {
-            table: describing.described(session, table, source, view)
-            for view, (table, source) in zip(self.views, self._sources.items(), strict=True)
-        }
+        tables, files = {}, Files()
+        for view, (table, source) in zip(self.views, self._sources.items(), strict=True):
+            tables[table], its = describing.described(session, table, source, view, self._footers)
+            files |= its
+        return tables, files
 
-    def files(self, session: SparkSession) -> describing.Files:
+    def files(self, session: SparkSession) -> Files:
         return describing.files_of(session, self.tables, self._sources)
 
 
@@ -109,24 +112,24 @@ class SparkRun(Sealed):
         self._backend = backend
         self._expected = expected
         self._session: SparkSession | None = None
-        self._files: describing.Files = frozenset()
+        self._files: Files = frozenset()
         self._views: list[str] = []
         self._frame: DataFrame | None = None
         self._stopped = self._late = False
 
     def start(self) -> None:
         if self._session is None:
-            if self.describe() != self._expected:
+            described, self._files = self.describe()
+            if described != self._expected:
                 raise Changed
-            self._files = self._files_now()
 
-    def describe(self) -> Tables:
+    def describe(self) -> tuple[Tables, Files]:
         self._check_stopped()
         self._backend.check_reached()
         self._session = self._backend.fresh()
         return self._backend.describe(self._session)
 
-    def _files_now(self) -> describing.Files:
+    def _files_now(self) -> Files:
         assert self._session is not None
         return self._backend.files(self._session)
 

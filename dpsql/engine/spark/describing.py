@@ -9,35 +9,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpsql.engine.quoting import fold
 from dpsql.engine.sources import UNREADABLE, Column, SparkTable
-from dpsql.engine.spark.connecting import is_remote
-from dpsql.engine.spark.foreign import Unread, unread
+from dpsql.engine.spark.foreign import Unread
+from dpsql.engine.spark.stored import UNCACHED, Files, Footers, listed_now, no_files, stored_by_others, unlike_stored
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructField
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField, StructType
 
 WORDS = re.compile(
     r"tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|decimal\(\d+,\d+\)|"
     r"string( collate [A-Z0-9_]+)?|(char|varchar)\(\d+\)"
 )
 KEPT = ("parquet", "orc", "delta", "iceberg")
-NOT_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 # Options of a table that say nothing of how its files are read. Others do, whatever the session's settings say.
 HARMLESS = re.compile(
     r"(orc\.compress|(parquet\.)?compression|parquet\.bloom\.filter\..*|parquet\.block\.size|serialization\.format|path|"
     r"maxrecordsperfile|partitionoverwritemode|mergeschema)",  # a table's schema is the catalog's
     re.IGNORECASE,
 )
-# What somebody has cached was read, or will be, under the settings of their session; with an option of its own no frame is
-# taken for it.
-UNCACHED = {"dpsql": "uncached"}
 CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 REASONS = (
     ("array", "arrays are not among dpsql's types"),
@@ -47,9 +43,6 @@ REASONS = (
     ("interval", "an interval is not among dpsql's types"),
     ("time", "a time of day is not among dpsql's types"),
 )
-READ_AT = re.compile(r"access_time=\d+;")  # of a file's status: reading it is no change
-
-Files = frozenset[tuple[object, ...]]  # place, size and time of the last change of each, and what else is said of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +60,24 @@ def quoted(*parts: str) -> str:
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
-def described(session: SparkSession, table: str, source: SparkTable, view: str) -> Table:
-    """SourceError 303 where there is no such table, 316 for one whose rows may not be the same each time. view: the name
-    that it is read by in this session."""
+def described(
+    session: SparkSession, table: str, source: SparkTable, view: str, footers: Footers
+) -> tuple[Table, Files]:
+    """And its files, as they were listed before anything else was asked of them.
+
+    SourceError 303 where there is no such table, 316 for one whose rows may not be the same each time. view: the name that
+    it is read by in this session."""
     if source.files:
-        frame = _files(session, table, source)
+        try:
+            files = listed_now(session, source.files)
+        except Exception:  # PySpark's, or py4j's
+            raise no_files(table) from None
+        stored = footers.of(table, files, lambda: stored_by_others(session, table, "parquet", source.files))
+        frame = session.read.options(**UNCACHED).schema(stored.schema).format("parquet").load(list(source.files))
         frame.createOrReplaceTempView(view)
         place = {"kind": "spark", "files": " ".join(sorted(map(address, source.files)))}
-        columns = _columns(frame, unread(session, frame, "parquet"), {})
-        return Table(relation=quoted(view), name="", columns=columns, place=tuple(place.items()))
+        columns = _columns(stored.schema, stored.not_read, {})
+        return Table(relation=quoted(view), name="", columns=columns, place=tuple(place.items())), files
     entry = _entry(session, source.name)
     if entry is None:
         raise SourceError(
@@ -92,10 +94,15 @@ def described(session: SparkSession, table: str, source: SparkTable, view: str) 
         "table": entry.name,
     }
     frame = session.read.options(**UNCACHED).table(quoted(*parts))
+    addresses = frame.inputFiles()
+    files = listed_now(session, addresses)
     frame.createOrReplaceTempView(view)
-    by_others = "" if entry.tableType == "MANAGED" else kind
-    columns = _columns(frame, unread(session, frame, by_others), _unlike(session, table, frame, by_others))
-    return Table(relation=quoted(view), name=quoted(*parts), columns=columns, place=tuple(place.items()))
+    schema, not_read, unlike = frame.schema, Unread(), {}
+    if kind and addresses and entry.tableType != "MANAGED":
+        stored = footers.of(table, files, lambda: stored_by_others(session, table, kind, addresses))
+        not_read, unlike = stored.not_read, unlike_stored(schema, stored.schema)
+    columns = _columns(schema, not_read, unlike)
+    return Table(relation=quoted(view), name=quoted(*parts), columns=columns, place=tuple(place.items())), files
 
 
 def not_shadowed(session: SparkSession, table: str, source: SparkTable) -> None:
@@ -168,59 +175,9 @@ def _check_folders(session: SparkSession, table: str, called: str, name: str) ->
         )
 
 
-def _files(session: SparkSession, table: str, source: SparkTable) -> DataFrame:
-    frame = _merged(session, "parquet", source.files)
-    if isinstance(frame, str):
-        if frame in NOT_THERE:
-            raise SourceError(
-                f"table {table}: Spark finds no Parquet files there",
-                code=303,
-                fix="Check `files:`: each machine of the cluster must reach them by that address.",
-            )
-        raise _mixed(table, "parquet")
-    return frame
-
-
-def _merged(session: SparkSession, kind: str, files: Sequence[str]) -> DataFrame | str:
-    """The columns of all the files, or the condition that Spark names: else it reads the types of one file, and fails where
-    it meets another. What reading the footers raises is PySpark's, or py4j's."""
-    try:
-        frame = session.read.options(**UNCACHED, mergeSchema="true").format(kind).load(list(files))
-        _ = frame.schema  # which Spark Connect reads when it is asked
-        return frame
-    except Exception as error:
-        condition: Callable[[], object] | None = getattr(error, "getCondition", None)
-        return str(condition() if condition is not None else "")
-
-
-def _mixed(table: str, kind: str) -> SourceError:
-    return SourceError(
-        f"table {table}: Spark does not read its files as one table of {kind}",
-        code=302,
-        why="A file is none, or a column's type differs between them, or is none of Spark's (nanoseconds, times of day).",
-        fix="Write them again with the same types; a query would fail where it meets another.",
-    )
-
-
-def _unlike(session: SparkSession, table: str, frame: DataFrame, kind: str) -> dict[str, str]:
-    """Of columns that files of others hold in another type than the table's: why they are not read, by name."""
-    files = frame.inputFiles() if kind else []
-    if not files:
-        return {}
-    stored = _merged(session, kind, files)
-    if isinstance(stored, str):
-        raise _mixed(table, kind)
-    types = {field.name: field.dataType for field in stored.schema.fields}
-    return {
-        field.name: f"its files hold {types[field.name].simpleString()}"
-        for field in frame.schema.fields
-        if types.get(field.name, field.dataType) != field.dataType
-    }
-
-
-def _columns(frame: DataFrame, not_read: Unread, unlike: Mapping[str, str]) -> tuple[Column, ...]:
+def _columns(schema: StructType, not_read: Unread, unlike: Mapping[str, str]) -> tuple[Column, ...]:
     """dpsql's names have no case: of two that differ in nothing else neither is meant."""
-    fields = frame.schema.fields
+    fields = schema.fields
     names = Counter(fold(field.name) for field in fields)
     twice = f"{UNREADABLE}another column has the same name but for case"
     return tuple(
@@ -264,13 +221,5 @@ def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mappin
             places.update(source.files)
         else:
             session.catalog.refreshTable(tables[name].name)
-            places.update(session.table(tables[name].name).inputFiles())
-    if not places:
-        return frozenset()
-    listed: Any = session.read.format("binaryFile").load(sorted(places))
-    if is_remote(session):
-        return frozenset(tuple(row) for row in listed.select("path", "length", "modificationTime").collect())
-    index = (
-        listed._jdf.queryExecution().analyzed().collectLeaves().head().relation().location()
-    )  # without a job of Spark's
-    return frozenset((READ_AT.sub("", file),) for file in index.allFiles().mkString("\n").split("\n"))
+            places.update(session.read.options(**UNCACHED).table(tables[name].name).inputFiles())
+    return listed_now(session, sorted(places))
