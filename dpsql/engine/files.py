@@ -137,16 +137,24 @@ def on_the_clock(value: str, type_: str) -> str:
 
 
 def parquet_item(column: Column, *, exact_text: bool) -> str:
-    """The SELECT item of a Parquet column. A real one is read through nextafter(x, x), which is x.
+    """The SELECT item of a Parquet column. A real one is read through nextafter(x, x), which is x, a text through
+    trim(t, ''), which is t.
 
     Parquet's statistics leave NaN out, and DuckDB believes them: isnan(x) is FALSE, and x <= 100 TRUE, for a file whose
     largest number is 100, through arithmetic, ABS, LEAST and CAST too. So one person's row, which changes the statistics,
     would change how everybody's NaN is read. Of nextafter nothing is known: every row is looked at by itself. (DuckDB's
     own tables count NaN as their largest value, so what it believes of them is true.)
 
+    Statistics and Bloom filters know texts as they are stored, and a filter asks for them as they are read: where bytes are
+    replaced, all rows of a group would be passed over, unless one person's text were such that the group is read.
+
     exact_text: replaced bytes could make two texts equal, so a text that may hold one is NULL.
     """
     name = quote_identifier(column.name)
     if column.type in ("DOUBLE", "FLOAT"):
         return f"nextafter({name}, {name}) AS {name}"
-    return f"CASE WHEN contains({name}, '?') THEN NULL ELSE {name} END AS {name}" if exact_text else item(column)
+    if column.type == "VARCHAR":
+        value = f"trim({name}, '')"
+        shown = f"CASE WHEN contains({value}, '?') THEN NULL ELSE {value} END" if exact_text else value
+        return f"{shown} AS {name}"
+    return item(column)

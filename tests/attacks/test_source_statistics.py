@@ -90,3 +90,26 @@ def test_nan_is_null_whatever_the_statistics_say(tmp_path: Path, declared: str, 
     with exact(catalog(DECLARED[declared]), source=source) as connection:
         rows = 2 if declared == "required" else 3
         assert connection.execute("SELECT COUNT(*), COUNT(x) FROM t").fetchall() == [(rows, 2)]
+
+
+# Of texts that are not UTF-8 statistics and Bloom filters know the bytes, a query what they are replaced by.
+BYTES = {
+    "least and largest": ([b"\xc4"] * 9 + ["é".encode()], b"!", "?"),
+    "bloom": ([b"a\xff"] * 9 + [b"\0"], b"a?", "a?"),
+}
+
+
+@pytest.mark.parametrize("kind", BYTES)
+def test_one_text_does_not_change_whether_others_are_read(kind: str, tmp_path: Path) -> None:
+    others, one, asked = BYTES[kind]
+    counts = []
+    for n, stored in enumerate(([one, *others], others)):
+        cells = pa.array(stored, pa.binary())
+        texts = pa.Array.from_buffers(pa.string(), len(stored), cells.buffers())
+        columns = {"u": list(range(len(stored))), "x": texts}
+        pq.write_table(
+            pa.table(columns), tmp_path / f"{n}.parquet", bloom_filter_options={"x": {"ndv": 9, "fpp": 1e-9}}
+        )
+        with exact(catalog(DECLARED["text"]), source={"t": str(tmp_path / f"{n}.parquet")}) as connection:
+            counts += connection.execute(f"SELECT COUNT(*) FROM t WHERE x = '{asked}'").fetchall()
+    assert counts == [(9 + (one.decode() == asked),), (9,)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,6 +67,18 @@ def test_files_of_several_types_are_refused(kinds: tuple[str, str], tmp_path: Pa
         with pytest.raises(SourceError) as caught:
             counted(tmp_path)
         assert caught.value.number == 307 and "holds several types in Parquet" in str(caught.value)
+
+
+@pytest.mark.parametrize("sql", ["'{}'::JSON", "'POINT (1 2)'::GEOMETRY", "{'a': 1}::VARIANT"])
+def test_types_whose_values_have_a_form_are_refused(sql: str, tmp_path: Path) -> None:
+    """DuckDB fails at the first text that is no JSON, and at bytes that are no geometry, whatever is asked."""
+    path = tmp_path / "1.parquet"
+    duckdb.sql(f"COPY (SELECT 1 AS u, {sql} AS x) TO '{path}' (FORMAT parquet)")
+    with pytest.raises(SourceError, match="another form in Parquet") as caught:
+        counted(tmp_path)
+    assert caught.value.number == 307
+    with exact(people({}), source={"t": str(path)}) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM t").fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize(("digits", "refused"), [(4, True), (9, True), (18, True), (19, False), (38, False)])

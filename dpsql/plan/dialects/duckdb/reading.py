@@ -17,6 +17,7 @@ RAISING = {  # words of engine/parquet_columns.py
     "PARQUET TIME": "Write the file again with the time as text or as seconds.",
     "PARQUET WIDE DECIMALS": "Write the file again with no more bytes than their digits need.",
     "PARQUET SEVERAL TYPES": "Write the files again with one type of the column in all of them.",
+    "PARQUET JSON OR ANOTHER FORM": "Write the file again with the column as text.",
 }
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
@@ -33,7 +34,7 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
         raise SourceError(
             f'table {spec.name}: column "{declared.name}" holds {actual.removeprefix("PARQUET ").lower()} in Parquet',
             code=307,
-            why="DuckDB stops with an error at a value out of range: one row would decide whether a query is answered.",
+            why="DuckDB stops with an error at a value out of range, or not of that form: one row would decide whether a query is answered.",
             fix=RAISING[actual],
         )
     if actual.startswith("GENERATED ") and not spec.public:
