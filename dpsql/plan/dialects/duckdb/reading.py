@@ -34,7 +34,7 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
         raise SourceError(
             f'table {spec.name}: column "{declared.name}" holds {actual.removeprefix("PARQUET ").lower()} in Parquet',
             code=307,
-            why="DuckDB stops with an error at a value out of range, or not of that form: one row would decide whether a query is answered.",
+            why="DuckDB fails at a value out of range or form: one row would decide whether a query is answered.",
             fix=RAISING[actual],
         )
     if actual.startswith("GENERATED ") and not spec.public:
