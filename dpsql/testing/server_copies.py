@@ -27,7 +27,7 @@ TIME_TEXT = re.compile(r" *([0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-
 TRUE, FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 UNIT_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
 SMALLEST = Decimal("1e-300")
-MOST_BYTES = 2**24
+MOST_BYTES = 2**20
 
 
 def server_copy(source: Server) -> Copy:

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import dpsql
 from dpsql.catalog.model import Catalog, ColumnSpec, TableSpec
 from dpsql.domain.types import BIGINT, BOOLEAN, DATE, REAL, TEXT, TIMESTAMP, Type, decimal
 from dpsql.errors import SourceError, SqlError
@@ -244,12 +245,35 @@ def test_one_text_does_not_decide_whether_a_pattern_is_answered(postgres: Server
 
 
 @pytest.mark.slow
+def test_texts_that_are_made_of_one_text_do_not_decide_whether_a_query_is_answered(postgres: Server) -> None:
+    """17 of 64 MiB are larger than a row may be."""
+    postgres.execute(
+        """
+        CREATE TABLE made (u bigint, t text);
+        INSERT INTO made VALUES (1, repeat('a', 16777216)), (2, repeat('a', 1048576)), (3, 'b');
+        """
+    )
+    with exact(people({"t": "text"}), source={"t": postgres.table("made")}) as connection:
+        asked = "SELECT COUNT(t), COUNT(r) FROM (SELECT t, row_number() OVER (PARTITION BY u ORDER BY {}) AS r FROM t)"
+        texts = [f"translate(t, 'a', '{chr(0x1F600 + n)}')" for n in range(200)]
+        assert connection.execute(asked.format(", ".join(texts[:18]))).fetchall() == [(2, 3)]
+        with pytest.raises(dpsql.Error, match="a query that makes so many texts is not answered on PostgreSQL"):
+            connection.execute(asked.format(", ".join(texts)))
+        copied = ", ".join(f"c AS c{n}" for n in range(200)), ", ".join(f"c{n}" for n in range(200))
+        below = f"(SELECT u, {copied[0]} FROM (SELECT u, {texts[0]} AS c FROM t))"
+        with pytest.raises(dpsql.Error, match="makes so many texts"):
+            connection.execute(
+                f"SELECT SUM(r) FROM (SELECT row_number() OVER (PARTITION BY u ORDER BY {copied[1]}) AS r FROM {below})"
+            )
+
+
+@pytest.mark.slow
 def test_long_texts_of_one_unit_do_not_decide_whether_the_first_is_answered(postgres: Server) -> None:
-    """Gathered in an array, 80 of them would have more than the 1 GiB that PostgreSQL gives a value."""
+    """Gathered in an array, 1,200 of them would have more than the 1 GiB that PostgreSQL gives a value."""
     postgres.execute(
         """
         CREATE TABLE many_long_texts (u bigint, t text, v bigint);
-        INSERT INTO many_long_texts SELECT 1, repeat('x', 15000000), i FROM generate_series(1, 80) AS s(i);
+        INSERT INTO many_long_texts SELECT 1, repeat('x', 1000000), i FROM generate_series(1, 1200) AS s(i);
         INSERT INTO many_long_texts VALUES (2, 'y', 1), (2, 'z', 2);
         """
     )

@@ -47,6 +47,10 @@ class Dialect(ABC):
     sorts: ClassVar[bool] = False  # whether what a unit has is better counted as it is sorted, than by a join
     # whether a unit's rows in a group are better added up before they are weighed, and nothing is read in two places
     adds_first: ClassVar[bool] = False
+    # where rows have a largest size: how many characters a stored text has at most, and all together that are made of one
+    # row; each has up to four bytes
+    longest_text: ClassVar[int] = 2**20
+    text_room: ClassVar[int | None] = None
 
     # --- names, constants, types ---
 

@@ -26,6 +26,7 @@ from dpsql.plan.vault_query import Step, with_steps
 
 class Postgres(Dialect):
     name = "PostgreSQL"
+    text_room = 2**27
     sorts = True
 
     def identifier(self, name: str) -> str:

@@ -6,7 +6,7 @@ unreadable, and why. Decisions: the blanks that pad char(n) are no part of the t
 infinite moments, NaN and the infinities of numeric are no values; of numbers that are kept as text digits are
 read, with a sign, a point and an exponent, of moments yyyy-mm-dd hh:mm:ss. Texts are
 compared byte by byte, whatever the column's own collation is: of some of those a regular expression fails. Texts of more
-than 16 MiB are no values: functions take up to eight times the text's size at once, and PostgreSQL has 1 GiB for it.
+than 1 MiB are no values: functions take up to eight times the text's size at once, and PostgreSQL has 1 GiB for a row.
 
 Lemma: no stored value makes it raise. Proof: every cast is in a branch of a CASE whose condition is about the same column
 and keeps it where the cast has an answer. A column is no constant, so nothing is evaluated beforehand.
@@ -27,7 +27,7 @@ WHOLE = ("smallint", "integer", "bigint")
 REALS = ("real", "double precision")
 TEXTS = ("text", "varchar", "char")
 FOLDED = "folded "
-MOST_BYTES = 2**24
+MOST_BYTES = 2**20
 LEAST, MOST = "numeric '-9223372036854775808.5'", "numeric '9223372036854775807.5'"  # what rounds to 64 bits is between
 NUMBER = r"^ *[-+]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][-+]?[0-9]{1,2})? *$"
 DAY = r"^ *[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"

@@ -28,6 +28,7 @@ from dpsql.plan.vault_query import Step
 
 class Spark(Dialect):
     name = "Spark"
+    text_room = 2**27
     sorts = adds_first = True
 
     def identifier(self, name: str) -> str:

@@ -4,8 +4,8 @@
 other word is said to be unreadable, and why. Decisions: the blanks that pad char(n) are no part of the text; a timestamp
 with a time zone is the time in UTC; a text that is not UTF-8 is none; of numbers that are kept as text digits are read,
 with a sign, a point and an exponent, of moments yyyy-mm-dd hh:mm:ss. Texts are compared byte by byte, whatever the
-column's own collation is. Decimals beyond the digits of their type are no values. Nor are texts of more than 16 MiB:
-TRANSLATE may make four times as many bytes of one, and Spark ends at 2 GiB.
+column's own collation is. Decimals beyond the digits of their type are no values. Nor are texts of more than 1 MiB:
+TRANSLATE may make four times as many bytes of one, and Spark's rows end at 2 GiB.
 
 Lemma: no stored value makes it raise. Proof: every cast that could is try_cast; the session's time zone is UTC, so no
 moment is skipped or doubled.
@@ -26,7 +26,7 @@ from dpsql.plan.dialects.spark.literals import real, text, type_name
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 REALS = ("float", "double")
-MOST_BYTES = 2**24
+MOST_BYTES = 2**20
 NUMBER = text(r"\A *[-+]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][-+]?[0-9]{1,2})? *\z")
 DAY = r"\A *(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TIME = r"([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?"
