@@ -29,8 +29,8 @@ class Files:
     """Files of one table: exact paths or globs.
 
     CSV only: delimiter, quote ("" for none), escape; header, and where it is False the columns' names in order.
-    exact_text: text columns in which two different values must never be read as one (a unit). Parquet files may hold
-    bytes that are not UTF-8 and are read as "?"; in these columns a value with a "?" is NULL instead.
+    exact_text: text columns in which two different values must never be read as one (of a unit, or its path). Parquet
+    files may hold bytes that are not UTF-8 and are read as "?"; in these columns a value with a "?" is NULL instead.
     """
 
     paths: tuple[Path, ...]

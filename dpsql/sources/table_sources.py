@@ -195,5 +195,7 @@ def declared_source(table: TableSpec) -> sources.Source:
 
 
 def _exact_text(table: TableSpec) -> frozenset[str]:
-    """The unit's column: two people's spellings must not be read as one."""
+    """The columns that say whose a row is, its unit's or those of its path: two spellings must not be read as one."""
+    if table.unit_path is not None:
+        return frozenset(column for column, _ in table.unit_path.on)
     return frozenset() if table.unit_column is None else frozenset({table.unit_column})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dpsql.engine.sources import Files
 from dpsql.metadata.load import load
 from dpsql.sources.table_sources import sources_of
-from tests.worlds import people
+from dpsql.testing import exact
+from tests.worlds import dataset, people, private, through
 
 COLUMNS = {"name": "text", "n": "integer"}
 CATALOG = people(COLUMNS, unit="name", rows_per_unit=1, budget={"epsilon": 1, "delta": 0})
@@ -20,3 +23,18 @@ def test_two_people_s_names_are_never_read_as_one(given: object) -> None:
     """Bytes that are no UTF-8 are read as "?": in the unit's column such a text is nobody."""
     (sources,) = sources_of(load(CATALOG), given).values()
     assert isinstance(sources, Files) and sources.exact_text == {"name"}
+
+
+def test_nor_are_the_rows_of_two_people_that_a_path_leads_to(tmp_path: Path) -> None:
+    """Each of these rows would have been of three people: who removes one would change what two others have."""
+    keys = [b"a\xff", b"a\xfe", b"a?", b"b"]
+    for name, columns in {"people": ("u", "id"), "visits": ("x", "person")}.items():
+        cells = pa.array([key for key in keys for _ in range(5 if name == "visits" else 1)], pa.binary())
+        numbers = [n // 5 if name == "visits" else n for n in range(len(cells))]
+        texts = pa.Array.from_buffers(pa.string(), len(cells), cells.buffers())
+        pq.write_table(pa.table(dict(zip(columns, (numbers, texts), strict=True))), tmp_path / f"{name}.parquet")
+    visits = private({"person": "text", "x": "integer"}, unit=through("people", person="id"))
+    catalog = dataset({"people": private({"id": "text"}), "visits": visits})
+    with exact(catalog, source={name: tmp_path / f"{name}.parquet" for name in ("people", "visits")}) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM people").fetchall() == [(4,)]
+        assert connection.execute("SELECT x, COUNT(*) FROM visits GROUP BY x").fetchall() == [(3, 5)]
