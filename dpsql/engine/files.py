@@ -6,6 +6,7 @@ import glob
 import os
 from pathlib import Path
 
+from dpsql.engine.parquet_columns import INTEGERS
 from dpsql.engine.quoting import quote_identifier, quote_list
 from dpsql.engine.sources import Column, Files
 from dpsql.errors import SourceError
@@ -136,7 +137,7 @@ def on_the_clock(value: str, type_: str) -> str:
     return f"CASE WHEN {value} BETWEEN {type_} '00:00:00' AND {type_} '24:00:00' THEN {value} END"
 
 
-def parquet_item(column: Column, *, exact_text: bool) -> str:
+def parquet_item(column: Column, *, exact: bool) -> str:
     """The SELECT item of a Parquet column. A real one is read through nextafter(x, x), which is x, a text through
     trim(t, ''), which is t.
 
@@ -148,13 +149,15 @@ def parquet_item(column: Column, *, exact_text: bool) -> str:
     Statistics and Bloom filters know texts as they are stored, and a filter asks for them as they are read: where bytes are
     replaced, all rows of a group would be passed over, unless one person's text were such that the group is read.
 
-    exact_text: replaced bytes could make two texts equal, so a text that may hold one is NULL.
+    exact: replaced bytes could make two texts equal, so a text that may hold one is NULL. Of a whole number DuckDB keeps as
+    many bytes as the statistics ask for; where these are not true two numbers would become one. Of xor(n, 0), which is n,
+    it keeps all.
     """
     name = quote_identifier(column.name)
     if column.type in ("DOUBLE", "FLOAT"):
         return f"nextafter({name}, {name}) AS {name}"
     if column.type == "VARCHAR":
         value = f"trim({name}, '')"
-        shown = f"CASE WHEN contains({value}, '?') THEN NULL ELSE {value} END" if exact_text else value
+        shown = f"CASE WHEN contains({value}, '?') THEN NULL ELSE {value} END" if exact else value
         return f"{shown} AS {name}"
-    return item(column)
+    return f"xor({name}, 0) AS {name}" if exact and column.type in INTEGERS else item(column)

@@ -144,12 +144,11 @@ class Reader(Sealed):
             )
         raising = self._raising_columns(paths)
         columns = tuple(dataclasses.replace(c, type=raising.get(fold(c.name), c.type)) for c in columns)
-        folded = {fold(name) for name in source.exact_text}
-        exact = frozenset(c.name for c in columns if c.type == "VARCHAR" and fold(c.name) in folded)
+        folded = {fold(name) for name in source.exact}
         number = files.parquet_row_number(frozenset(fold(column.name) for column in columns))
 
         def item(column: Column) -> str:
-            return files.parquet_item(column, exact_text=column.name in exact)
+            return files.parquet_item(column, exact=fold(column.name) in folded)
 
         self._publish(table, columns, text, row_number=number, item=item)
 

@@ -29,7 +29,7 @@ class Files:
     """Files of one table: exact paths or globs.
 
     CSV only: delimiter, quote ("" for none), escape; header, and where it is False the columns' names in order.
-    exact_text: text columns in which two different values must never be read as one (of a unit, or its path). Parquet
+    exact: columns in which two different values must never be read as one (of a unit, or its path). Parquet
     files may hold bytes that are not UTF-8 and are read as "?"; in these columns a value with a "?" is NULL instead.
     """
 
@@ -40,7 +40,7 @@ class Files:
     escape: str = '"'
     header: bool = True
     names: tuple[str, ...] = ()
-    exact_text: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ def _described(source: Source) -> list[object]:
     match source:
         case Files():
             reading = (source.kind, source.delimiter, source.quote, source.escape, source.header, list(source.names))
-            return ["files", *(str(path.resolve()) for path in source.paths), *reading, sorted(source.exact_text)]
+            return ["files", *(str(path.resolve()) for path in source.paths), *reading, sorted(source.exact)]
         case Database():
             return ["database", str(source.path.resolve()), source.schema, source.table]
         case Server():  # which server it is says the server itself, when it is opened

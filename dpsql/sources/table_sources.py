@@ -161,7 +161,7 @@ def _source_from(value: object, table: TableSpec) -> sources.Source:
     if isinstance(value, str | Path):
         check_path(str(value))
         kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
-        return sources.Files(paths=(Path(value),), kind=kind, exact_text=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
+        return sources.Files(paths=(Path(value),), kind=kind, exact=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
     return sources.Frame(data=value)
 
 
@@ -178,7 +178,7 @@ def declared_source(table: TableSpec) -> sources.Source:
                 escape=form.escape,
                 header=form.header,
                 names=() if form.header else tuple(c.name for c in table.columns),
-                exact_text=_exact_text(table),
+                exact=_exact_text(table),
             )
         case DatabaseSource():
             return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])

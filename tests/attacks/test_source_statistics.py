@@ -113,3 +113,16 @@ def test_one_text_does_not_change_whether_others_are_read(kind: str, tmp_path: P
         with exact(catalog(DECLARED["text"]), source={"t": str(tmp_path / f"{n}.parquet")}) as connection:
             counts += connection.execute(f"SELECT COUNT(*) FROM t WHERE x = '{asked}'").fetchall()
     assert counts == [(9 + (one.decode() == asked),), (9,)]
+
+
+def test_a_footer_that_is_not_true_does_not_make_one_unit_of_two(tmp_path: Path) -> None:
+    """DuckDB would keep as many bytes of each unit as the largest has that the file says."""
+    far, path = 2**30 + 1, tmp_path / "t.parquet"
+    units = [far, *range(1, 41)] * 3
+    pq.write_table(pa.table({"u": units, "x": [1.0] * 123}), path, compression=None, use_dictionary=False)
+    pages, footer = path.read_bytes()[: -pq.read_metadata(path).serialized_size - 8], path.read_bytes()
+    footer = footer[len(pages) :].replace(far.to_bytes(8, "little"), (40).to_bytes(8, "little"))
+    path.write_bytes(pages + footer)
+    assert pq.read_metadata(path).row_group(0).column(0).statistics.max == 40
+    with exact(catalog(DECLARED["bounded"]), source={"t": path}) as connection:
+        assert connection.execute("SELECT COUNT(DISTINCT u) FROM t").fetchall() == [(41,)]

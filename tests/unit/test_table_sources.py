@@ -22,7 +22,7 @@ CATALOG = people(COLUMNS, unit="name", rows_per_unit=1, budget={"epsilon": 1, "d
 def test_two_people_s_names_are_never_read_as_one(given: object) -> None:
     """Bytes that are no UTF-8 are read as "?": in the unit's column such a text is nobody."""
     (sources,) = sources_of(load(CATALOG), given).values()
-    assert isinstance(sources, Files) and sources.exact_text == {"name"}
+    assert isinstance(sources, Files) and sources.exact == {"name"}
 
 
 def test_nor_are_the_rows_of_two_people_that_a_path_leads_to(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from dpsql.testing import exact
 from tests.worlds import dataset, people, private, public
 
 
-def parquet(*paths: Path, exact_text: frozenset[str] = frozenset()) -> Files:
-    return Files(paths=paths, kind="parquet", exact_text=exact_text)
+def parquet(*paths: Path, exact: frozenset[str] = frozenset()) -> Files:
+    return Files(paths=paths, kind="parquet", exact=exact)
 
 
 def write(path: Path, **columns: object) -> Path:
@@ -110,7 +110,7 @@ def test_bytes_that_are_not_utf8_fail_nothing_and_merge_no_units(tmp_path: Path)
     raw = pa.array([b"ann", b"\xff", b"\xfe", b"why?"], pa.binary())
     text = pa.Array.from_buffers(pa.string(), 4, raw.buffers())
     path = write(tmp_path / "a.parquet", Unit=text, other=text)
-    with Vault.open({"t": parquet(path, exact_text=frozenset({"unit"}))}) as vault:
+    with Vault.open({"t": parquet(path, exact=frozenset({"unit"}))}) as vault:
         got = vault.run("SELECT unit, other FROM source.t")
         assert got["Unit"].tolist() == ["ann", None, None, None]
         assert got["other"].tolist() == ["ann", "?", "?", "why?"]
