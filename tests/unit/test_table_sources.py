@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dpsql.engine.sources import Files
+from dpsql.errors import SourceError
 from dpsql.metadata.load import load
 from dpsql.sources.table_sources import sources_of
 from dpsql.testing import exact
@@ -38,3 +41,19 @@ def test_nor_are_the_rows_of_two_people_that_a_path_leads_to(tmp_path: Path) -> 
     with exact(catalog, source={name: tmp_path / f"{name}.parquet" for name in ("people", "visits")}) as connection:
         assert connection.execute("SELECT COUNT(*) FROM people").fetchall() == [(4,)]
         assert connection.execute("SELECT x, COUNT(*) FROM visits GROUP BY x").fetchall() == [(3, 5)]
+
+
+def test_units_that_are_equal_in_the_source_are_one(tmp_path: Path) -> None:
+    """NaN and zero have a sign, which only their texts show; a month is thirty days, and its text is another."""
+    reals = [math.nan, -math.nan, 0.0, -0.0, 1.5]
+    table = pa.table({"name": reals, "n": range(5)})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for source in (table, tmp_path / "t.parquet"):
+        with exact(CATALOG, source={"t": source}) as connection:
+            assert connection.execute("SELECT COUNT(DISTINCT name) FROM t").fetchall() == [(3,)]
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT unnest([INTERVAL 1 MONTH, INTERVAL 30 DAYS]) AS name, 1 AS n")
+    source = str(tmp_path / "d.duckdb")
+    with pytest.raises(SourceError, match="is INTERVAL") as caught, exact(CATALOG, source=source) as connection:
+        connection.execute("SELECT COUNT(*) FROM t")
+    assert caught.value.number == 307

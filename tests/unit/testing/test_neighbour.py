@@ -216,7 +216,7 @@ CONVERTED: list[tuple[Any, str, Any]] = [  # cells, the type of units, the units
     (pa.array([True, False]), "integer", [None, None]),
     (pa.array(["a", "A", "", None, "a\x00b", " a"]), "text", ["a", "A", "", None, "a\x00b", " a"]),
     (pa.array([1, -5]), "text", ["1", "-5"]),
-    (pa.array([1.0, 0.1, 1e16, -0.0, 1e-5]), "text", ["1.0", "0.1", "1e+16", "-0.0", "1e-05"]),
+    (pa.array([1.0, 0.1, 1e16, -0.0, 1e-5]), "text", ["1.0", "0.1", "1e+16", "0.0", "1e-05"]),
     (pa.array([True, None]), "text", ["true", None]),
     (pa.array([Decimal("1.50")], pa.decimal128(9, 2)), "text", ["1.50"]),
     (np.array([1, "1", 1.0, True, None, float("nan"), "x"], dtype=object), "integer", [1, 1, None, None, None, None, None]),

@@ -19,6 +19,7 @@ RAISING = {  # words of engine/parquet_columns.py
     "PARQUET SEVERAL TYPES": "Write the files again with one type of the column in all of them.",
     "PARQUET JSON OR ANOTHER FORM": "Write the file again with the column as text.",
 }
+SEVERAL_FORMS = ("INTERVAL", "TIME WITH TIME ZONE", "VARIANT", "GEOMETRY")  # 1 month is 30 days
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -46,6 +47,7 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
         )
     column, actual = _convertible(column, actual, declared)
     if is_unit:
+        _check_unit(actual, declared, spec)
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
     form = format_of(spec, declared) if actual == "VARCHAR" else None
@@ -132,10 +134,22 @@ def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
     return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {value} END"
 
 
+def _check_unit(actual: str, declared: ColumnSpec, spec: TableSpec) -> None:
+    if actual.startswith(SEVERAL_FORMS):
+        raise SourceError(
+            f'table {spec.name}: the unit\'s column "{declared.name}" is {actual} in the source',
+            code=307,
+            why="Values of other texts are equal there: one person would be several.",
+            fix="Make a column of numbers or texts the unit.",
+        )
+
+
 def _unit(column: str, actual: str, type_: Type) -> str:
     """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
     if type_.kind is Kind.TEXT:
         converted = column if actual == "VARCHAR" else _text(column, actual)
+        if actual in ("DOUBLE", "FLOAT"):  # −0.0 is 0.0, and NaN has a sign
+            converted = f"CASE WHEN {column} = 0 THEN '0.0' WHEN isnan({column}) THEN 'nan' ELSE {converted} END"
         return f'{converted} COLLATE "binary"'
     if actual in WITHIN_BIGINT:
         return f"CAST({column} AS BIGINT)"
