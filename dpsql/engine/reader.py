@@ -7,6 +7,7 @@ Each table t is two views with predictable names: source."t" has the source's ow
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from dpsql.engine.snapshot import refuse, snapshot
 from dpsql.engine.sources import Column, Database, Files, Frame, Server, Source, SparkTable
 from dpsql.errors import InternalError, SourceError
 
+FOLDED = "VARCHAR COLLATE"  # the type of a column whose collation may take different texts for equal
+COLLATED = re.compile(r'(?:"((?:[^"]|"")*)"|(\w+)) VARCHAR COLLATE ')
 SCHEMA, ROWS_SCHEMA, FRAME_SCHEMA = "source", "source_rows", "frame"
 
 
@@ -195,6 +198,8 @@ class Reader(Sealed):
                 code=303,
                 fix="Check `source: {database: …, table: schema.name}`.",
             )
+        folded = self._folded(alias, source)
+        columns = tuple(dataclasses.replace(c, type=FOLDED) if fold(c.name) in folded else c for c in columns)
         generated = self._generated(alias, source)
         columns = tuple(
             dataclasses.replace(c, type=f"{files.GENERATED} {c.type}") if c.name in generated else c for c in columns
@@ -212,6 +217,15 @@ class Reader(Sealed):
             [alias, source.schema, source.table],
         ).fetchall()
         return frozenset(name for (name,) in rows)
+
+    def _folded(self, alias: str, source: Database) -> frozenset[str]:
+        """Columns with a collation, of which DuckDB tells only in the statement that makes the table."""
+        made = self._database.connection.execute(
+            "SELECT sql FROM duckdb_tables() WHERE database_name = ? AND schema_name = ? AND table_name = ?",
+            [alias, source.schema, source.table],
+        ).fetchall()
+        names = COLLATED.findall(made[0][0]) if made else []
+        return frozenset(fold(quoted.replace('""', '"') or plain) for quoted, plain in names)
 
     def _attach(self, table: str, path: Path) -> str:
         path = files.exact_path(table, path)

@@ -150,7 +150,7 @@ def catalog_type(engine_type: str) -> str | None:
         return "real"
     if word.startswith(("TIMESTAMP", "DATETIME")):
         return "timestamp"
-    if word.startswith(("ENUM(", "VARCHAR(", "CHAR(", "STRING COLLATE ")):
+    if word.startswith(("ENUM(", "VARCHAR(", "VARCHAR COLLATE", "CHAR(", "STRING COLLATE ")):
         return "text"
     return TYPES.get(word)
 

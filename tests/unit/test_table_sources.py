@@ -57,3 +57,18 @@ def test_units_that_are_equal_in_the_source_are_one(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is INTERVAL") as caught, exact(CATALOG, source=source) as connection:
         connection.execute("SELECT COUNT(*) FROM t")
     assert caught.value.number == 307
+
+
+def test_a_unit_with_a_collation_is_refused_in_duckdb_too(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as database:
+        database.execute(
+            'CREATE TABLE t ("name" VARCHAR COLLATE NOCASE, n INTEGER, "a ""b" VARCHAR COLLATE NOCASE.NOACCENT)'
+        )
+        database.execute("INSERT INTO t VALUES ('anna', 1, 'x'), ('ANNA', 2, 'X')")
+    source = str(tmp_path / "d.duckdb")
+    for unit in ("name", 'a "b'):
+        refused = pytest.raises(SourceError, match="has a collation that takes different texts for equal")
+        with refused, exact(people({unit: "text"}, unit=unit), source=source) as connection:
+            connection.execute("SELECT COUNT(*) FROM t")
+    with exact(people({"name": "text"}, unit="n"), source=source) as connection:
+        assert connection.execute("SELECT COUNT(DISTINCT name), COUNT_IF(name = 'anna') FROM t").fetchall() == [(2, 1)]

@@ -45,9 +45,10 @@ def read(column: str, actual: str, declared: ColumnSpec, spec: TableSpec, *, is_
             why="DuckDB computes a generated column in each query: where that fails or differs, a person's row would show.",
             fix="Store it in a plain column; or leave it out, and write it under `views:` of the metadata.",
         )
-    column, actual = _convertible(column, actual, declared)
     if is_unit:
         _check_unit(actual, declared, spec)
+    column, actual = _convertible(column, actual.removesuffix(" COLLATE"), declared)
+    if is_unit:
         return _unit(column, actual, declared.type)
     kind = declared.type.kind
     form = format_of(spec, declared) if actual == "VARCHAR" else None
@@ -135,6 +136,13 @@ def _digits(column: str, actual: str, declared: ColumnSpec) -> str:
 
 
 def _check_unit(actual: str, declared: ColumnSpec, spec: TableSpec) -> None:
+    if actual.endswith(" COLLATE"):
+        raise SourceError(
+            f'table {spec.name}: the unit\'s column "{declared.name}" has a collation that takes different texts for equal',
+            code=307,
+            why="What is one person to the database would be several to dpsql, which compares texts byte by byte.",
+            fix="Write a table in which the column has no collation, or make a column of numbers the unit.",
+        )
     if actual.startswith(SEVERAL_FORMS):
         raise SourceError(
             f'table {spec.name}: the unit\'s column "{declared.name}" is {actual} in the source',
