@@ -10,8 +10,10 @@ import pytest
 import dpsql
 from dpsql import testing
 from dpsql.engine.sources import Cluster
+from dpsql.engine.spark import settings
 from dpsql.engine.spark.connecting import session_at
 from dpsql.errors import SourceError
+from dpsql.plan.dialects.spark import SPARK
 from tests.worlds import people
 
 CATALOG: dict[str, Any] = people(
@@ -114,3 +116,24 @@ def test_a_session_whose_server_died_is_asked_nothing() -> None:
     with pytest.raises(SourceError) as caught:
         session_at(Cluster(session=Dead()), None)
     assert caught.value.code == "DPSQL-315" and "127.0.0.1" not in str(caught.value)
+
+
+@pytest.mark.parametrize("few", [0, 16])
+def test_rows_of_units_travel_once_where_few_tasks_run(few: int, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the unit's rows are sent as they are or added up first, each is in one place when its weight is made."""
+    monkeypatch.setattr(settings, "FEW", few)
+    pairs = f"SELECT u, g, count(*) AS n FROM {SPARK.by_unit('rows', 10)} GROUP BY u, g"
+    counted = f"SELECT *, sum(n) OVER (PARTITION BY u) AS total FROM ({pairs}) AS pairs"
+    rows = "SELECT id % 7 AS u, id % 3 AS g FROM range(100)"
+    session = settings.fresh(spark)
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    frame = session.sql(f"WITH rows AS ({rows}) {counted}")
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("Exchange hashpartitioning(u") == (1 if few else 2)
+    answered = [(row.u, row.g, row.n, row.total) for row in frame.collect()]
+    assert len(answered) == 21 and sum(n for *_, n, _ in answered) == 100
+    assert {(u, total) for u, *_, total in answered} == {(u, 15 if u < 2 else 14) for u in range(7)}
+
+
+def test_rows_of_units_that_have_many_are_added_up_first() -> None:
+    assert SPARK.by_unit("rows", 10_000) == "rows"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpsql.engine.spark.connecting import is_remote
 from dpsql.errors import InternalError
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ PINS = (
 EXCLUDED = ("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion")
 
 
+# Hints say that a unit's rows travel together (plan/dialects/spark). One that has many then takes as long as one task needs
+# for them: with FEW tasks at a time that is little of the whole, and if all rows were its own the query would take some
+# three times as long (help scale). With more the hints are left out. Nothing but time depends on it.
+HINTS_OFF = "spark.sql.optimizer.disableHints"
+FEW = 16
+
+
+def _has_many_tasks(session: SparkSession) -> bool:
+    """Of a server over Spark Connect nobody says."""
+    return is_remote(session) or session.sparkContext.defaultParallelism > FEW
+
+
 def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> SparkSession:
     """Without the user's settings, temporary views and functions. schema: its current catalog and schema."""
     made = session.newSession()
@@ -60,6 +73,7 @@ def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> Spark
         made.catalog.setCurrentCatalog(schema[0])
         made.catalog.setCurrentDatabase(schema[1])
     made.conf.set(*EXCLUDED)
+    made.conf.set(HINTS_OFF, str(_has_many_tasks(session)).lower())
     for name, value in PINS:
         if _actual(made, name) == value.lower():
             continue  # to set it again would only warn, of some that Spark will drop

@@ -212,6 +212,11 @@ class Dialect(ABC):
         """SELECT of the different rows of the source, by these columns."""
         return f"SELECT DISTINCT {columns} FROM {source}"
 
+    def by_unit(self, source: str, most: int) -> str:
+        """What follows FROM: the rows of a relation with a column u, which are grouped by u and more next. most: rows of a
+        unit that count, which says how many it may be expected to have."""
+        return source
+
     # --- evaluating once (results are the same with or without) ---
 
     def levels(self) -> AbstractContextManager[Levels]:

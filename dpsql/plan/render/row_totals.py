@@ -39,7 +39,10 @@ def of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
     if added_first:
         counts = {name: sums.inner.setdefault(text, f"n_{name}") for name, text in weighing.counts.items()}
         added = ", ".join(f"{text} AS {name}" for text, name in sums.inner.items())
-        pairs = Step("pairs", f"SELECT u, g, {added} FROM rows GROUP BY u, g")
+        pairs = Step(
+            "pairs",
+            f"SELECT u, g, {added} FROM {printer.dialect.by_unit('rows', printer.stage.limit.rows.most)} GROUP BY u, g",
+        )
         steps = [Step("rows", rows_), pairs, *weighed_pairs(ball, counts, printer.dialect)]
         return summed(printer, steps, "weighed", sums, outs, parts)
     if sums.kind == "of shares":

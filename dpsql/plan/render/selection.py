@@ -81,7 +81,7 @@ def _counted(
         return (), f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
     sized, votes_ = Step("weights", votes_of_pairs(stage, votes, tables)), f"{dialect.sum('votes')} AS votes"
     if stage.limit.rows.most > 1 or stage.limit.auto or dialect.adds_first:
-        different = dialect.different(f"u, {keys}", f"({rows}) AS rows")
+        different = dialect.different(f"u, {keys}", dialect.by_unit(f"({rows}) AS rows", stage.limit.rows.most))
         if dialect.sorts:
             sized_pairs = f"(SELECT {keys}, count(*) OVER (PARTITION BY u) AS n FROM ({different}) AS pairs) AS sized"
             table = votes_table(stage, votes, tables)
