@@ -14,7 +14,7 @@ from dpsql.engine.text_cells import text_cells
 
 Reads = Callable[[object], bool]
 SAFE = ("duckdb", "polars")  # their texts are UTF-8; what they cannot hand over, their types say
-TEXTS = ("string", "large_string")
+TEXTS = ("string", "large_string", "string_view")
 
 
 def in_memory(stream: object) -> Any:
@@ -30,8 +30,8 @@ def readable(table: Any, reads: Reads) -> Any:
 
     Lemma: what a cell becomes depends on that cell and on the schema alone. Proof: a column that is not read without rows
     either is left as it is, by its type. In any other the text of a cell is read if it is UTF-8, which DuckDB and Python
-    decide alike, and any other cell if a table of it alone is read. All others stay as they are, in a column of the same
-    type, and are read by the same statement as if every cell could be read.
+    decide alike, and any other cell if a table of it alone is read. All others stay as they are, in a column that
+    DuckDB takes for the same type, and are read by the same statement as if every cell could be read.
     """
     if type(table).__module__.split(".")[0] != "pyarrow":
         return None
@@ -43,20 +43,15 @@ def readable(table: Any, reads: Reads) -> Any:
 
 
 def _mended(column: Any, one: Any, reads: Reads) -> Any:
-    if str(column.type).startswith("dictionary<"):  # a slice of it has all of its values
-        column = column.cast(column.type.value_type)
-    if str(column.type) not in TEXTS:
-        return column.take(_places(len(column), _unreadable(one, reads)))
-    cells = [_text(cell) for cell in column.cast(str(column.type).replace("string", "binary")).to_pylist()]
     arrow = importlib.import_module("pyarrow")
-    return arrow.chunked_array([arrow.array(cells, type=column.type)])
-
-
-def _text(cell: bytes | None) -> str | None:
-    try:
-        return None if cell is None else cell.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+    shared = str(column.type).startswith("dictionary<")  # a slice of it has all of its values
+    values = column.type.value_type if shared else column.type
+    if str(values) in TEXTS:
+        return arrow.chunked_array([arrow.array(listed(column), type=arrow.large_string())])
+    if shared:
+        column = column.cast(values)
+        one = arrow.table([column], names=one.schema.names)
+    return _without(column, sorted(_unreadable(one, reads)))
 
 
 def _unreadable(one: Any, reads: Reads) -> set[int]:
@@ -74,10 +69,15 @@ def _unreadable(one: Any, reads: Reads) -> set[int]:
     return alone
 
 
-def _places(count: int, unreadable: set[int]) -> Any:
-    """Each row, NULL in place of those."""
+def _without(column: Any, unreadable: list[int]) -> Any:
+    """NULL in place of those rows; all others in slices, as not every type can be taken by places."""
     arrow = importlib.import_module("pyarrow")
-    return arrow.array([None if place in unreadable else place for place in range(count)], type=arrow.int64())
+    chunks: list[Any] = []
+    begin = 0
+    for place in unreadable:
+        chunks += [*column.slice(begin, place - begin).chunks, arrow.nulls(1, column.type)]
+        begin = place + 1
+    return arrow.chunked_array([*chunks, *column.slice(begin).chunks], type=column.type)
 
 
 def cell_by_cell(stream: object, names: tuple[str, ...]) -> dict[str, Array] | None:

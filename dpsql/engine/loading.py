@@ -115,8 +115,9 @@ def _carried(type_: Any) -> str:
 
 
 def plain(values: Array) -> Array:
-    """The same values in a dtype that DuckDB reads as itself: it makes an ENUM of fixed-width text, and knows no days
-    and no foreign byte order."""
+    """The same values in a dtype that DuckDB reads as itself: it makes an ENUM of fixed-width text, and knows no days,
+    no foreign byte order and no rows that are backwards in memory."""
+    values = values.copy() if values.strides[0] < 0 else values
     match values.dtype.kind:
         case "U" | "S":
             return values.astype(object)

@@ -115,7 +115,8 @@ def _series(series: Any) -> Array:
         return robust(_moments(series))
     if dtype.kind in "biuf" and hasattr(dtype, "numpy_dtype"):
         mask = series.isna().to_numpy(dtype=bool)
-        return np.ma.MaskedArray(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), mask)
+        nothing = False if dtype.kind == "b" else 0  # Arrow's booleans refuse 0
+        return np.ma.MaskedArray(series.to_numpy(dtype=dtype.numpy_dtype, na_value=nothing), mask)
     return text_cells(_objects(series))
 
 
@@ -275,6 +276,8 @@ def _coarse(described: Sequence[Sequence[Any]], stream: object) -> str | None:
         arrow = dict(schema)
     from_duckdb = type(stream).__module__.lstrip("_").split(".")[0] == "duckdb"
     for position, (name, type_, *_) in enumerate(described, start=1):
+        if str(arrow.get(name, "")) == "Object":  # polars hands over where in memory they are
+            return f"column {position} holds Python objects in polars; cast it, or pass frame.to_pandas()"
         if type_ in _MULTIPLIED and not from_duckdb and not _FINE.search(str(arrow.get(name, ""))):
             return f"column {position} counts time in units coarser than microseconds; cast it to microseconds"
         if (type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION"))) and _TIMES.search(type_):

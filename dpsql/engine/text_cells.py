@@ -45,7 +45,7 @@ def _text(cell: object) -> str | None:
         case None:
             return None
         case str():
-            return str(cell)
+            return str.__str__(cell)  # what it is equal to: an Enum's own text is its name
         case bool() | np.bool_():
             return "true" if cell else "false"
         case float() | np.floating():

@@ -48,6 +48,13 @@ class Hostile:
     __hash__ = None  # type: ignore[assignment]  # unhashable, on purpose
 
 
+class Shown(str):  # as Python's (str, Enum): equal to its text, printed otherwise
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+
 CELLS: list[tuple[object, str | None]] = [
     ("text", "text"),
     ("", ""),
@@ -55,6 +62,7 @@ CELLS: list[tuple[object, str | None]] = [
     ("\ud800\udc00", None),
     ("nul\0", "nul\0"),
     (np.str_("np"), "np"),
+    (Shown("text"), "text"),
     (None, None),
     (pd.NA, None),
     (pd.NaT, None),
@@ -147,6 +155,9 @@ FRAMES: list[tuple[Any, str, list[str | None]]] = [
     (pd.array(["a", None], dtype="string"), "VARCHAR", ["a", None]),
     (pd.array(["a", None], dtype="str" if pd.__version__ >= "3" else "string"), "VARCHAR", ["a", None]),
     (pd.array(["b", None], dtype=pd.ArrowDtype(pa.string())), "VARCHAR", ["b", None]),
+    (pd.array([True, None], dtype=pd.ArrowDtype(pa.bool_())), "BOOLEAN", ["true", None]),
+    (np.array([1, 2])[::-1], "BIGINT", ["2", "1"]),
+    (np.array(["p", "q"], dtype=object)[::-1], "VARCHAR", ["q", "p"]),
     (pd.array([7, None], dtype=pd.ArrowDtype(pa.int16())), "SMALLINT", ["7", None]),
     (pd.array([decimal.Decimal("1.5"), None], dtype=pd.ArrowDtype(pa.decimal128(9, 2))), "VARCHAR", ["1.50", None]),
     (
@@ -313,12 +324,22 @@ def test_one_cell_that_is_not_utf8_changes_no_other() -> None:
     def table(cell: bytes | None) -> pa.Table:
         raw = pa.array([b"ok", cell, None], pa.binary())
         text = pa.Array.from_buffers(pa.string(), 3, raw.buffers(), null_count=raw.null_count)
+        views = pa.array([b"ok", cell, None], pa.binary_view())
+        viewed = pa.Array.from_buffers(pa.string_view(), 3, views.buffers(), null_count=views.null_count)
         coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), text)
         listed = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), text)
         rest = {"b": [True, False, None], "d": [2.5, 1e16, 0.1], "f": pa.array([0.1, 2.5, None], pa.float32())}
         spans = pa.array([86_400_000_000, 5, None], pa.duration("us"))
         return pa.table(
-            {"x": text, "coded": coded, "listed": listed, **rest, "bytes": [b"\xff", b"1", None], "spans": spans}
+            {
+                "x": text,
+                "viewed": viewed,
+                "coded": coded,
+                "listed": listed,
+                **rest,
+                "bytes": [b"\xff", b"1", None],
+                "spans": spans,
+            }
         )
 
     def rows(cell: bytes | None) -> list[list[object]]:
@@ -350,6 +371,11 @@ def test_one_null_changes_no_other_cell_of_a_series(cells: list[object], dtype: 
     assert [types(frame)["x"] for frame in every] == [type_, type_]
     with_null, without = (read(frame, shown) for frame in every)
     assert with_null == [*without[:2], None]
+
+
+def test_python_objects_in_polars_are_refused() -> None:
+    """Where in memory they are is all that Arrow is told: equal ones are several."""
+    assert "Python objects" in refused(pl.DataFrame({"x": pl.Series([1, "a"], dtype=pl.Object)}))
 
 
 def test_one_null_in_a_list_changes_no_other_list() -> None:
