@@ -118,7 +118,7 @@ def test_a_session_whose_server_died_is_asked_nothing() -> None:
     assert caught.value.code == "DPSQL-315" and "127.0.0.1" not in str(caught.value)
 
 
-@pytest.mark.parametrize("few", [0, 16])
+@pytest.mark.parametrize("few", [0, 4])
 def test_rows_of_units_travel_once_where_few_tasks_run(few: int, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the unit's rows are sent as they are or added up first, each is in one place when its weight is made."""
     monkeypatch.setattr(settings, "FEW", few)
