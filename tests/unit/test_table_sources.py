@@ -59,6 +59,15 @@ def test_units_that_are_equal_in_the_source_are_one(tmp_path: Path) -> None:
     assert caught.value.number == 307
 
 
+def test_units_that_differ_in_the_source_are_not_made_one() -> None:
+    """DuckDB's moments are of microseconds here, whatever they are of in the source."""
+    table = pa.table({"name": pa.array([1_000, 1_001], pa.timestamp("ns")), "n": [1, 2]})
+    refused = pytest.raises(SourceError, match="is TIMESTAMP")
+    with refused as caught, exact(CATALOG, source={"t": table}) as connection:
+        connection.execute("SELECT COUNT(*) FROM t")
+    assert caught.value.number == 307
+
+
 def test_a_unit_with_a_collation_is_refused_in_duckdb_too(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "d.duckdb")) as database:
         database.execute(

@@ -143,11 +143,13 @@ def _check_unit(actual: str, declared: ColumnSpec, spec: TableSpec) -> None:
             why="What is one person to the database would be several to dpsql, which compares texts byte by byte.",
             fix="Write a table in which the column has no collation, or make a column of numbers the unit.",
         )
-    if actual.startswith(SEVERAL_FORMS):
+    if actual.startswith(SEVERAL_FORMS) or actual == "TIMESTAMP":
+        equal = "Values of other texts are equal there: one person would be several."
+        finer = "Moments of nanoseconds are read in microseconds: two people would be one."
         raise SourceError(
             f'table {spec.name}: the unit\'s column "{declared.name}" is {actual} in the source',
             code=307,
-            why="Values of other texts are equal there: one person would be several.",
+            why=finer if actual == "TIMESTAMP" else equal,
             fix="Make a column of numbers or texts the unit.",
         )
 
