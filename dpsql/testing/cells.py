@@ -43,7 +43,7 @@ Value = None | bool | int | float | Decimal | str
 def unit_of(cell: Cell, type_: Type) -> int | str | None:
     """The unit: None unless the conversion is exact and keeps different cells different."""
     if type_.kind is Kind.TEXT:
-        return text_of(0.0 if cell == 0.0 and isinstance(cell, float) else cell)  # −0.0 is 0.0
+        return text_of(cell)
     match cell:
         case bool() | None | Moment():
             return None

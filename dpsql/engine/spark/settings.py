@@ -54,7 +54,7 @@ PINS = (
 EXCLUDED = ("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion")
 
 
-# Hints say that a unit's rows travel together (plan/dialects/spark). Of N rows a query takes some 0.4 µs·N of processor time,
+# Hints say that a unit's rows travel together (plan/dialects/spark). Of N rows a query takes 0.4 µs·N of processor time,
 # of which the one task that gets a unit's rows takes 0.25 µs for each: with FEW tasks at a time three times as long as
 # without hints if all rows are one unit's. With more tasks hints are left out. Nothing but time depends on it.
 HINTS_OFF = "spark.sql.optimizer.disableHints"

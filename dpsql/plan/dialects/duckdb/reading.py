@@ -20,6 +20,7 @@ RAISING = {  # words of engine/parquet_columns.py
     "PARQUET JSON OR ANOTHER FORM": "Write the file again with the column as text.",
 }
 SEVERAL_FORMS = ("INTERVAL", "TIME WITH TIME ZONE", "VARIANT", "GEOMETRY")  # 1 month is 30 days
+FRACTIONS = ("DOUBLE", "FLOAT", "DECIMAL")
 WITHIN_BIGINT = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -143,23 +144,33 @@ def _check_unit(actual: str, declared: ColumnSpec, spec: TableSpec) -> None:
             why="What is one person to the database would be several to dpsql, which compares texts byte by byte.",
             fix="Write a table in which the column has no collation, or make a column of numbers the unit.",
         )
-    if actual.startswith(SEVERAL_FORMS) or actual == "TIMESTAMP":
-        equal = "Values of other texts are equal there: one person would be several."
-        finer = "Moments of nanoseconds are read in microseconds: two people would be one."
+    why = _no_unit(actual, declared.type)
+    if why is not None:
         raise SourceError(
             f'table {spec.name}: the unit\'s column "{declared.name}" is {actual} in the source',
             code=307,
-            why=finer if actual == "TIMESTAMP" else equal,
-            fix="Make a column of numbers or texts the unit.",
+            why=why,
+            fix="Make a column of numbers or texts the unit; declare whole numbers `integer`.",
         )
+
+
+def _no_unit(actual: str, type_: Type) -> str | None:
+    """Why no column of that type says who is who; None where one may."""
+    if actual.startswith(SEVERAL_FORMS):
+        return "Values of other texts are equal there: one person would be several."
+    if actual == "TIMESTAMP":
+        return "Moments of nanoseconds are read in microseconds: two people would be one."
+    if type_.kind is Kind.TEXT and actual.startswith(FRACTIONS) and not actual.endswith(",0)"):
+        return (
+            "1 and 1.0 are one number and two texts: one person would be several where another table has whole numbers."
+        )
+    return None
 
 
 def _unit(column: str, actual: str, type_: Type) -> str:
     """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
     if type_.kind is Kind.TEXT:
         converted = column if actual == "VARCHAR" else _text(column, actual)
-        if actual in ("DOUBLE", "FLOAT"):  # −0.0 is 0.0, and NaN has a sign
-            converted = f"CASE WHEN {column} = 0 THEN '0.0' WHEN isnan({column}) THEN 'nan' ELSE {converted} END"
         return f'{converted} COLLATE "binary"'
     if actual in WITHIN_BIGINT:
         return f"CAST({column} AS BIGINT)"

@@ -226,7 +226,7 @@ def _is_day(column: str, rest: str) -> str:
 def _unit(column: str, actual: str, type_: Type) -> str | None:
     """A unit's value in the dataset's unit type: what is equal in PostgreSQL becomes equal, what is not does not."""
     if type_.kind is Kind.TEXT:
-        return _text(column, actual)
+        return _text(column, "numeric" if _is_numeric(actual) else actual)  # 1.00 is 1, as in a table of whole numbers
     if type_.kind is not Kind.INTEGER:
         return None
     if actual in WHOLE:

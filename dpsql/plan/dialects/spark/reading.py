@@ -194,7 +194,8 @@ def _moment_of(column: str, actual: str, rest: str, type_: str) -> str | None:
 def _unit(column: str, actual: str, type_: Type) -> str | None:
     """A unit's value in the dataset's unit type; NULL unless the conversion is exact and injective."""
     if type_.kind is Kind.TEXT:
-        return _text(column, actual)
+        digits = _digits(actual)  # 1.00 is 1 in a table of whole numbers
+        return None if digits is not None and digits.scale else _text(column, actual)
     if type_.kind is not Kind.INTEGER:
         return None
     if actual in WHOLE:
