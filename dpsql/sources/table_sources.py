@@ -160,8 +160,8 @@ def _source_from(value: object, table: TableSpec) -> sources.Source:
         return _server(value["database"], table, str(value["table"]))
     if isinstance(value, str | Path):
         check_path(str(value))
-        kind = "csv" if str(value).lower().endswith((".csv", ".csv.gz", ".tsv")) else "parquet"
-        return sources.Files(paths=(Path(value),), kind=kind, exact=_exact_text(table))  # type: ignore[arg-type]  # one of the two words
+        is_csv = str(value).lower().endswith((".csv", ".csv.gz", ".tsv"))
+        return sources.Files(paths=(Path(value),), kind="csv" if is_csv else "parquet", exact=_whose(table))
     return sources.Frame(data=value)
 
 
@@ -178,7 +178,7 @@ def declared_source(table: TableSpec) -> sources.Source:
                 escape=form.escape,
                 header=form.header,
                 names=() if form.header else tuple(c.name for c in table.columns),
-                exact=_exact_text(table),
+                exact=_whose(table),
             )
         case DatabaseSource():
             return sources.Database(path=declared.database, schema=declared.table[0], table=declared.table[1])
@@ -194,7 +194,7 @@ def declared_source(table: TableSpec) -> sources.Source:
             )
 
 
-def _exact_text(table: TableSpec) -> frozenset[str]:
+def _whose(table: TableSpec) -> frozenset[str]:
     """The columns that say whose a row is, its unit's or those of its path: two spellings must not be read as one."""
     if table.unit_path is not None:
         return frozenset(column for column, _ in table.unit_path.on)

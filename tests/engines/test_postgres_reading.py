@@ -301,3 +301,22 @@ def test_units_that_a_collation_takes_for_one_are_not_read_as_two(postgres: Serv
     assert caught.value.number == 307 and "collation" in str(caught.value)
     with exact(people({"u": "text", "v": "text"}, unit="v"), source=given) as connection:
         assert connection.execute("SELECT COUNT(*) FROM t WHERE u = 'anna'").fetchall() == [(1,)]
+
+
+def test_numbers_of_one_unit_are_one_text(postgres: Server) -> None:
+    """1 in one table, 1.00 in another, 1.0 beside 1 in a third."""
+    postgres.execute(
+        """
+        CREATE TABLE whole (u bigint); INSERT INTO whole VALUES (1), (20);
+        CREATE TABLE fixed_ (u numeric(5,2)); INSERT INTO fixed_ VALUES (1), (20);
+        CREATE TABLE free (u numeric); INSERT INTO free VALUES (1.0), (1), (20.000), ('NaN');
+        """
+    )
+    catalog = people({})
+    catalog["tables"]["t"]["columns"]["u"] = "text"
+    catalog["tables"] |= dict.fromkeys(("s", "r"), catalog["tables"]["t"])
+    given = {"t": postgres.table("whole"), "s": postgres.table("fixed_"), "r": postgres.table("free")}
+    every = " UNION ALL ".join(f"SELECT u FROM {name}" for name in "tsr")
+    with exact(catalog, source=given) as connection:
+        answered = connection.execute(f"SELECT COUNT(*), COUNT(DISTINCT u) FROM ({every})").fetchall()
+    assert answered == [(8, 3)]

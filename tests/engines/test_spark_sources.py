@@ -557,3 +557,22 @@ def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
         asked = "SELECT COUNT_IF(CAST(m AS DATE) = d), COUNT_IF(d = DATE '1582-10-10') FROM t"
         assert connection.execute(asked).fetchall() == [(4, 1)]
     assert date(1582, 10, 10) in table["d"].to_pylist()
+
+
+def test_decimals_with_a_scale_are_no_units_declared_text(spark: Any, tmp_path: Path) -> None:
+    """1.00 there would be another person than 1 in a table of whole numbers."""
+    catalog = people({})
+    catalog["tables"]["t"]["columns"]["u"] = "text"
+    for scale, read in ((0, True), (2, False)):
+        pq.write_table(
+            pa.table({"u": pa.array([Decimal(1), Decimal(2)], pa.decimal128(9, scale))}), tmp_path / "t.parquet"
+        )
+        source = {"t": at(spark, files=str(tmp_path / "t.parquet"))}
+        asked = "SELECT COUNT(*), COUNT(DISTINCT u) FROM t"
+        with testing.exact(catalog, source=source) as connection:
+            if read:
+                assert connection.execute(asked).fetchall() == [(2, 2)]
+                continue
+            with pytest.raises(dpsql.Error) as caught:
+                connection.execute(asked)
+            assert caught.value.number == 307

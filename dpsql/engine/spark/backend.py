@@ -39,7 +39,7 @@ class Spark(Sealed):
         self.timeout = cluster.timeout
         self._sources, self._owner_log = dict(sources), owner_log
         self._footers = Footers()
-        self.views = tuple(f"source_{i}" for i in range(len(sources)))  # the files' names in a session
+        self.views = tuple(f"source_{i}" for i in range(len(sources)))  # the tables' names in a session
         self._root = session_at(cluster, owner_log)
         self._schema = current_schema(self._root)  # USE in the user's session says where its names are
         self.tables = self._described()

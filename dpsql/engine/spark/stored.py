@@ -21,7 +21,6 @@ NOT_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 UNCACHED = {"dpsql": "uncached"}
 READ_AT = re.compile(r"access_time=\d+;")  # of a file's status: reading it is no change
 
-
 Files = frozenset[tuple[object, ...]]  # place, size and time of the last change of each, and what else is said of it
 
 

@@ -19,10 +19,10 @@ def distinct(printer: Printer, j: int, one: DistinctCount) -> Question:
     types = {f"d{n}": part.type for n, part in enumerate(one.parts)} if one.axis is None else {f"p{j}": BIGINT}
     values = ", ".join(types)
     columns = f"u, g, {values}"
-    values_of = dialect.by_unit(f"rows WHERE p{j} IS NOT NULL", printer.stage.limit.rows.most)
+    entered = dialect.by_unit(f"rows WHERE p{j} IS NOT NULL", printer.stage.limit.rows.most)
     steps = [
         Step("rows", printer.rows(((j, one),), extra=extra)),
-        Step("d", dialect.different(columns, values_of), stored=None if dialect.sorts else True),
+        Step("d", dialect.different(columns, entered), stored=None if dialect.sorts else True),
     ]
     shuffled = dialect.shuffled({"g": BIGINT, **types}, printer.salt)
     order = shuffled, f"g, {values}"

@@ -79,10 +79,8 @@ def _counted(
     keys, full = ", ".join(names), dialect.integer(votes[0])
     if stage.source.single:
         return (), f"SELECT {keys}, count(*) * {full} AS votes, count(*) AS units FROM ({rows}) AS rows GROUP BY {keys}"
-    sized, votes_ = (
-        Step("weights", votes_of_pairs(stage, votes, tables)),
-        f"{dialect.sum('votes', most=max(votes))} AS votes",
-    )
+    sized = Step("weights", votes_of_pairs(stage, votes, tables))
+    votes_ = f"{dialect.sum('votes', most=max(votes))} AS votes"
     if stage.limit.rows.most > 1 or stage.limit.auto or dialect.adds_first:
         different = dialect.different(f"u, {keys}", dialect.by_unit(f"({rows}) AS rows", stage.limit.rows.most))
         if dialect.sorts:
