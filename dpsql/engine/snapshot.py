@@ -214,6 +214,9 @@ def _arrow_table(connection: duckdb.DuckDBPyConnection, table: str, sql_name: st
     """As DuckDB reads it; a cell that it cannot read is NULL, and changes nothing else."""
     given = _given_names(stream)
     checked = None if given is None else _names(table, given)
+    for position, type_ in enumerate(_types(stream).values(), start=1):
+        if str(type_) == "Object":  # polars hands over where in memory they are; 1.18 ends the process when DuckDB asks
+            raise refuse(table, f"column {position} holds Python objects in polars; cast it, or pass frame.to_pandas()")
     if _is_read(connection, table, sql_name, stream, checked):
         return
     mended = _mended(connection, table, stream)
@@ -263,21 +266,20 @@ def _given_names(stream: object) -> list[object] | None:
     return None
 
 
+def _types(stream: object) -> dict[object, object]:
+    schema = getattr(stream, "schema", None)
+    named = zip(schema.names, schema.types, strict=True) if schema is not None and hasattr(schema, "types") else ()
+    return dict(schema if isinstance(schema, Mapping) else named)
+
+
 def _coarse(described: Sequence[Sequence[Any]], stream: object) -> str | None:
     """What a frame is refused for by its schema: times that DuckDB cannot read for every value they can hold.
 
     Moments with a time zone and durations are brought to microseconds as they are read, with an error where they are
     too far; times inside lists and structs would be written as text, with an error for those that no clock shows."""
-    schema = getattr(stream, "schema", None)
-    arrow: dict[object, object] = {}
-    if schema is not None and hasattr(schema, "types"):
-        arrow = dict(zip(schema.names, schema.types, strict=True))
-    elif isinstance(schema, Mapping):
-        arrow = dict(schema)
+    arrow = _types(stream)
     from_duckdb = type(stream).__module__.lstrip("_").split(".")[0] == "duckdb"
     for position, (name, type_, *_) in enumerate(described, start=1):
-        if str(arrow.get(name, "")) == "Object":  # polars hands over where in memory they are
-            return f"column {position} holds Python objects in polars; cast it, or pass frame.to_pandas()"
         if type_ in _MULTIPLIED and not from_duckdb and not _FINE.search(str(arrow.get(name, ""))):
             return f"column {position} counts time in units coarser than microseconds; cast it to microseconds"
         if (type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION"))) and _TIMES.search(type_):

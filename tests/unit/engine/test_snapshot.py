@@ -325,7 +325,7 @@ def test_one_cell_that_is_not_utf8_changes_no_other() -> None:
         raw = pa.array([b"ok", cell, None], pa.binary())
         text = pa.Array.from_buffers(pa.string(), 3, raw.buffers(), null_count=raw.null_count)
         views = pa.array([b"ok", cell, None], pa.binary_view())
-        viewed = pa.Array.from_buffers(pa.string_view(), 3, views.buffers(), null_count=views.null_count)
+        viewed = views.view(pa.string_view())
         coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), text)
         listed = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), text)
         rest = {"b": [True, False, None], "d": [2.5, 1e16, 0.1], "f": pa.array([0.1, 2.5, None], pa.float32())}
