@@ -54,11 +54,12 @@ def key_part(i: int, type_: Type) -> VaultColumn:
 @dataclass(frozen=True, slots=True)
 class Step:
     """A named SELECT that later ones read. stored: evaluated once, and kept; False: evaluated where it is read; None: as the
-    engine likes."""
+    engine likes. kept: stored, for later statements of the same run, too, where they say the same step."""
 
     name: str
     select: str
     stored: bool | None = None
+    kept: bool = False
 
 
 def with_steps(steps: Sequence[Step], select: str) -> str:

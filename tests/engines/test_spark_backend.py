@@ -10,8 +10,9 @@ import pytest
 import dpsql
 from dpsql import testing
 from dpsql.engine.sources import Cluster
-from dpsql.engine.spark import settings
+from dpsql.engine.spark import script, settings
 from dpsql.engine.spark.connecting import session_at
+from dpsql.engine.spark.script import Stored, Views
 from dpsql.errors import SourceError
 from dpsql.plan.dialects.spark import SPARK
 from tests.worlds import people
@@ -137,3 +138,51 @@ def test_rows_of_units_travel_once_where_few_tasks_run(few: int, spark: Any, mon
 
 def test_rows_of_units_that_have_many_are_added_up_first() -> None:
     assert SPARK.by_unit("rows", 10_000) == "rows"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_votes_and_totals_are_of_one_evaluation(
+    mechanism: str, spark: Any, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all rows, where a unit has more than count; the next query evaluates anew."""
+    evaluated: list[object] = []
+    checkpoint = script._checkpoint
+    monkeypatch.setattr(script, "_checkpoint", lambda *given: evaluated.append(given) or checkpoint(*given))
+    catalog = people(CATALOG["tables"]["t"]["columns"], rows_per_unit=15)
+    asked = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10000, delta=1e-6, mechanism='{mechanism}')"
+    answers: list[list[Any]] = []
+    for source in (spark, {"t": spark.table("t").toArrow()}):
+        with dpsql.connect(catalog, source=source) as connection:
+            cursor = connection.cursor()
+            for query in (
+                f"{asked} s, COUNT(*), SUM(x) FROM t GROUP BY s ORDER BY s",
+                f"{asked} k, s, AVG(x) FROM t GROUP BY k, s",
+            ):
+                answers.append(sorted(cursor.execute(query).fetchall()))
+                assert len(evaluated) <= len(answers)
+    assert len(evaluated) == 1 and [len(rows) for rows in answers] == [5, 15, 5, 15]
+    for here, there in zip(answers[0] + answers[1], answers[2] + answers[3], strict=True):
+        assert here == pytest.approx(there, abs=10)
+
+
+@pytest.mark.parametrize("few", [0, 4])
+def test_where_kept_rows_lie_is_known(few: int, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are not sent again to be grouped by unit, where few tasks run at a time."""
+    monkeypatch.setattr(settings, "FEW", few)
+    session = settings.fresh(spark)
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    views = Views(session)
+    rows = SPARK.by_unit("(SELECT id % 7 AS unit_, id % 3 AS k FROM range(100)) AS rows", 10, "unit_")
+    step = Stored("kept_rows", f"SELECT *, count(*) OVER (PARTITION BY unit_) AS n FROM {rows}", kept=True)
+    views.store(step)
+    named = "(SELECT unit_ AS u, k FROM kept_rows JOIN (SELECT 1 AS one) ON k <=> one) AS named"
+    frame = session.sql(f"SELECT u, sum(k) OVER (PARTITION BY u) AS total FROM {named}")
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("Exchange hashpartitioning(u") == (0 if few else 1)
+    assert frame.count() == 33 and session.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert session.conf.get("spark.sql.adaptive.enabled") == spark.conf.get("spark.sql.adaptive.enabled")
+    views.begin([step])
+    assert session.catalog.tableExists("kept_rows")
+    views.begin([Stored("kept_rows", f"{step.select} WHERE TRUE", kept=True)])
+    assert not session.catalog.tableExists("kept_rows")

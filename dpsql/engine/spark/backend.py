@@ -15,8 +15,7 @@ from dpsql.engine.sealed import Sealed
 from dpsql.engine.sources import Array, Column, SparkTable
 from dpsql.engine.spark import describing, settings
 from dpsql.engine.spark.connecting import OwnerLog, check_reached, is_remote, session_at
-from dpsql.engine.spark.loads import load
-from dpsql.engine.spark.script import last_frame
+from dpsql.engine.spark.script import Views, steps_of
 from dpsql.engine.spark.stored import Files, Footers
 from dpsql.errors import SourceError
 
@@ -113,7 +112,7 @@ class SparkRun(Sealed):
         self._expected = expected
         self._session: SparkSession | None = None
         self._files: Files = frozenset()
-        self._views: list[str] = []
+        self._views: Views | None = None
         self._frame: DataFrame | None = None
         self._stopped = self._late = False
 
@@ -127,6 +126,7 @@ class SparkRun(Sealed):
         self._check_stopped()
         self._backend.check_reached()
         self._session = self._backend.fresh()
+        self._views = Views(self._session)
         return self._backend.describe(self._session)
 
     def _files_now(self) -> Files:
@@ -135,17 +135,20 @@ class SparkRun(Sealed):
 
     def execute(self, sql: str, loads: Loads) -> Sequence[tuple[str, str]] | None:
         self.start()
-        assert self._session is not None
-        self._forget()
+        assert self._session is not None and self._views is not None
+        parsed, self._frame = steps_of(sql, loads), None
+        if parsed is None:
+            return None
+        steps, select = parsed
+        self._views.begin(steps)
         with self._in_time():
             for name, data in loads.items():
-                load(self._session, name, data)
-                self._views.append(name)
-            made = last_frame(self._session, sql, self._check_stopped)
-            if made is None:
-                return None
-            self._frame, views = made
-            self._views += views
+                self._views.load(name, data)
+            for step in steps:
+                self._check_stopped()
+                self._views.store(step)
+            self._check_stopped()
+            self._frame = self._session.sql(select)
             fields = self._frame.schema.fields
         return [
             (field.name, TYPES.get(field.dataType.simpleString(), field.dataType.simpleString())) for field in fields
@@ -202,30 +205,24 @@ class SparkRun(Sealed):
             with suppress(Exception):  # it is asked again
                 session.interruptAll()
 
-    def _forget(self) -> None:
-        """The views of the last statement, and with them what was stored for it."""
-        views, self._views, self._frame = self._views, [], None
-        assert self._session is not None
-        for view in views:
-            self._session.catalog.dropTempView(view)
-
     def close(self) -> None:
-        session, self._session, self._frame = self._session, None, None
-        if session is not None:
+        session, views, self._session, self._views, self._frame = self._session, self._views, None, None, None
+        if session is not None and views is not None:
             with suppress(Exception):
-                _end(session, [*self._views, *self._backend.views])
+                _end(session, views, self._backend.views)
 
 
 def current_schema(session: SparkSession) -> tuple[str, str]:
     return session.catalog.currentCatalog(), session.catalog.currentDatabase()
 
 
-def _end(session: SparkSession, views: Sequence[str]) -> None:
+def _end(session: SparkSession, views: Views, sources: Sequence[str]) -> None:
     """A classic session ends with the context, which is not ours: its views are dropped."""
     if is_remote(session):
         session.stop()
         return
-    for view in views:
+    views.drop()
+    for view in sources:
         session.catalog.dropTempView(view)
 
 

@@ -3,6 +3,8 @@ means."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dpsql.engine.spark.connecting import is_remote
@@ -57,11 +59,31 @@ EXCLUDED = ("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.
 # long as without hints if all rows are one unit's. With more, hints are left out. Nothing but time depends on it.
 HINTS_OFF = "spark.sql.optimizer.disableHints"
 FEW = 4
+# A plan that Spark adapts as it runs does not say how what it gives lies. One that it does not adapt has as many partitions
+# as are set, however few rows there are: some for each task, where they are few, and where they are many none of it.
+ADAPTIVE, PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
+OF_A_TASK = 4
 
 
 def _has_many_tasks(session: SparkSession) -> bool:
     """Of a server over Spark Connect nobody says."""
     return is_remote(session) or session.sparkContext.defaultParallelism > FEW
+
+
+@contextmanager
+def fixed_plan(session: SparkSession) -> Iterator[None]:
+    """Around what a later statement reads by unit: where it lies is known then."""
+    if _has_many_tasks(session):
+        yield
+        return
+    before = {name: str(session.conf.get(name)) for name in (ADAPTIVE, PARTITIONS)}
+    session.conf.set(ADAPTIVE, "false")
+    session.conf.set(PARTITIONS, str(min(int(before[PARTITIONS]), OF_A_TASK * session.sparkContext.defaultParallelism)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 def fresh(session: SparkSession, schema: tuple[str, str] | None = None) -> SparkSession:

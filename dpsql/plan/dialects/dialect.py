@@ -212,8 +212,8 @@ class Dialect(ABC):
         """SELECT of the different rows of the source, by these columns."""
         return f"SELECT DISTINCT {columns} FROM {source}"
 
-    def by_unit(self, source: str, most: int) -> str:
-        """What follows FROM: the rows of a relation with a column u, which are grouped by u and more next. most: rows of a
+    def by_unit(self, source: str, most: int, unit: str = "u") -> str:
+        """What follows FROM: the rows of a relation, which are grouped by its column `unit` and more next. most: rows of a
         unit that count, which says how many it may be expected to have."""
         return source
 

@@ -93,9 +93,13 @@ def public_ordinal(stage: NoisyStage, relations: Relations, joins: Joins) -> str
 def _listed(stage: NoisyStage, groups: Listed, relations: Relations, joins: Joins) -> str:
     """The place of the row's keys among those that were released."""
     table = f"groups_{stage.number}"
-    columns = {"ordinal": key_table((0,) * groups.count, BIGINT)["ordinal"], **groups.columns}
-    joins.add(table, columns, _among(stage, relations, table))
+    joins.add(table, released_keys(groups), _among(stage, relations, table))
     return f"{table}.ordinal"
+
+
+def released_keys(groups: Listed) -> Columns:
+    """With their places."""
+    return {"ordinal": key_table((0,) * groups.count, BIGINT)["ordinal"], **groups.columns}
 
 
 def _among(stage: NoisyStage, relations: Relations, table: str) -> str:

@@ -6,8 +6,8 @@ from dpsql.plan.balls import FULL, Ball
 from dpsql.plan.render.ball import weights
 from dpsql.plan.render.pieces import enters_all
 from dpsql.plan.render.printer import Parts, Printer
-from dpsql.plan.render.selection import votes_of_pairs
 from dpsql.plan.render.sums import Weighing, weighed
+from dpsql.plan.render.votes import votes_of_pairs
 from dpsql.plan.vault_query import Step
 
 

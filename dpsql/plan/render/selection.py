@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpsql.plan.dialects.dialect import Dialect
 from dpsql.plan.ready import Listed
+from dpsql.plan.render.kept_pairs import KeptPairs, kept_pairs
 from dpsql.plan.render.keys import Joins, key_order, private_keys, public_ordinal
 from dpsql.plan.render.relation import Relations
+from dpsql.plan.render.votes import votes_of_pairs, votes_table
 from dpsql.plan.stages import NoisyStage
 from dpsql.plan.vault_query import GROUP, VOTES, Columns, Question, Step, VaultQuery
 
@@ -47,10 +47,24 @@ def selecting(
         return VaultQuery(questions=(Question(select=select, columns=columns),), tables=tables)
     votes = stage.selections[round_].votes
     names = [column.name for column in columns]
-    steps, counted = _counted(stage, votes, rows, names, tables, relations.dialect, kept=kept)
+    pairs = kept_pairs(stage, relations)
+    if pairs is not None:
+        steps, counted = _of_pairs(stage, votes, pairs, tables, relations.dialect)
+    else:
+        steps, counted = _counted(stage, votes, rows, names, tables, relations.dialect, kept=kept)
     shown = votes_shown(relations.dialect)
     select = f"SELECT {keys}, {shown} FROM ({counted}) AS z WHERE {voted_for(stage)} ORDER BY {order}"
     return VaultQuery(questions=(Question(steps=steps, select=select, columns=(*columns, VOTES)),), tables=tables)
+
+
+def _of_pairs(
+    stage: NoisyStage, votes: tuple[int, ...], pairs: KeptPairs, tables: dict[str, Columns], dialect: Dialect
+) -> tuple[tuple[Step, ...], str]:
+    """Steps, and SELECT of keys and votes. A pair is there for each group that a unit has a row in."""
+    keys, table = ", ".join(column.name for column in pairs.keys), votes_table(stage, votes, tables)
+    voted = f"{dialect.sum('votes', most=max(votes))} AS votes, count(*) AS units"
+    joined = f"{pairs.step.name} JOIN {table} ON {pairs.step.name}.n = {table}.groups"
+    return (pairs.step,), f"SELECT {keys}, {voted} FROM {joined} GROUP BY {keys}"
 
 
 def votes_shown(dialect: Dialect) -> str:
@@ -102,17 +116,3 @@ def _counted(
     each = f"SELECT {keys}, {full} AS votes FROM units WHERE n = 1 UNION ALL "
     each += f"SELECT {keys}, votes FROM pairs JOIN weights ON pairs.u = weights.u"
     return steps, f"SELECT {keys}, {votes_}, count(*) AS units FROM ({each}) AS each GROUP BY {keys}"
-
-
-def votes_of_pairs(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:
-    """SELECT u and what it votes for each of its groups. pairs: a unit and one of its groups."""
-    table = votes_table(stage, votes, tables)
-    sizes = "(SELECT u, count(*) AS n FROM pairs GROUP BY u) AS sizes"
-    return f"SELECT u, {table}.votes FROM {sizes} JOIN {table} ON sizes.n = {table}.groups"
-
-
-def votes_table(stage: NoisyStage, votes: tuple[int, ...], tables: dict[str, Columns]) -> str:
-    """By the number of a unit's groups."""
-    name = f"votes_{stage.number}"
-    tables[name] = {"groups": np.arange(1, len(votes) + 1, dtype=np.int64), "votes": np.array(votes, dtype=np.int64)}
-    return name

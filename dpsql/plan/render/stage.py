@@ -9,6 +9,7 @@ totals already on their noise grids, or weights of candidates.
 
 from __future__ import annotations
 
+from dpsql.plan.balls import Norm
 from dpsql.plan.measurements import (
     Choice,
     DistinctCount,
@@ -20,10 +21,11 @@ from dpsql.plan.measurements import (
     UnitTotal,
     limited_by,
 )
-from dpsql.plan.ready import Ready
+from dpsql.plan.ready import Listed, Ready
 from dpsql.plan.render.candidate_weights import candidate_weights
 from dpsql.plan.render.distinct_values import distinct
-from dpsql.plan.render.printer import NOT_ASKED, Printer
+from dpsql.plan.render.kept_pairs import kept_pairs, of_kept_pairs
+from dpsql.plan.render.printer import NOT_ASKED, Parts, Printer
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.render.row_totals import of_rows, of_values
 from dpsql.plan.render.unit_totals import of_units
@@ -44,7 +46,7 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
         in_norm = [(j, n.measurement) for j, n in noised if n.ball == norm]
         by_rows = [(j, m) for j, m in in_norm if _per_rows(m)]
         by_units = [(j, m) for j, m in in_norm if _per_groups(m)]
-        questions += [of_rows(printer, by_rows, norm)] if by_rows else []
+        questions += [_of_rows(printer, by_rows, norm)] if by_rows else []
         questions += [of_units(printer, by_units, norm)] if by_units else []
     by_values = [(j, n.measurement) for j, n in noised if limited_by(n.measurement) == "values"]
     questions += [of_values(printer, by_values)] if by_values else []
@@ -57,6 +59,14 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
             case _:
                 pass
     return VaultQuery(questions=tuple(questions), tables=printer.tables)
+
+
+def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
+    listed = printer.ready.groups
+    pairs = kept_pairs(printer.stage, printer.relations) if isinstance(listed, Listed) and not printer.exact else None
+    if pairs is None or not isinstance(listed, Listed):
+        return of_rows(printer, parts, norm)
+    return of_kept_pairs(printer, listed, pairs)
 
 
 def _per_rows(one: Measurement) -> bool:

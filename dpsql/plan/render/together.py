@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dpsql.plan.measurements import RowMoments, RowTotal, limited_by
 from dpsql.plan.ready import Occurring, Ready
+from dpsql.plan.render.kept_pairs import row_parts
 from dpsql.plan.render.keys import Joins, key_order, private_keys
 from dpsql.plan.render.one_row import each_unit
-from dpsql.plan.render.printer import NOT_ASKED, Parts, Printer
+from dpsql.plan.render.printer import Printer
 from dpsql.plan.render.relation import Relations
 from dpsql.plan.render.row_totals import totals_of_rows
 from dpsql.plan.render.rows import rows
@@ -29,13 +29,13 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
     That rows of keys which are not released count, too, makes a unit's weight smaller only where it has more rows than the
     one that counts.
     """
-    parts = _row_parts(stage)
+    parts = row_parts(stage)
     if stage.public_keys or len(stage.selections) != 1 or stage.unsettled or stage.over or not parts:
         return None
     if not stage.source.single and stage.limit.rows.most != 1:
         return None
     printer = Printer(ready=Ready(stage=stage, groups=Occurring()), relations=relations, exact=False, kept=kept, salt=0)
-    (norm,) = {stage.noised[j].draw.norm for j, _ in parts}
+    (norm,) = {stage.noised[j].ball for j, _ in parts}
     ball, weighing = printer.ball(True, norm), Weighing.of(parts, apart=True, shown=False)
     sums = Sums(relations.dialect, weighing, "full" if ball is None else "of rows")
     totals = {j: totals_of_rows(printer, j, one, sums) for j, one in parts}
@@ -61,13 +61,3 @@ def together(stage: NoisyStage, relations: Relations, *, kept: bool = True) -> V
     every = (*columns, VOTES, *(column for column, _ in outs))
     question = Question(steps=tuple(steps), select=select, columns=every, answers=tuple(j for j, _ in parts))
     return VaultQuery(questions=(question,), tables=printer.tables)
-
-
-def _row_parts(stage: NoisyStage) -> Parts:
-    """What is measured, where all of it is totals of rows in one norm."""
-    drawn = [(j, n) for j, n in enumerate(stage.noised) if n.draw.mechanism not in NOT_ASKED]
-    alike = len({n.draw.norm for _, n in drawn}) == 1
-    same = all(
-        isinstance(n.measurement, RowTotal | RowMoments) and limited_by(n.measurement) == "rows" for _, n in drawn
-    )
-    return [(j, n.measurement) for j, n in drawn] if alike and same else []

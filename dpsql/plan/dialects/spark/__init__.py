@@ -138,12 +138,12 @@ class Spark(Dialect):
     def anti_join(self, right: str, on: str) -> tuple[str, str]:
         return f"LEFT ANTI JOIN {right} ON {on}", ""
 
-    def by_unit(self, source: str, most: int) -> str:
+    def by_unit(self, source: str, most: int, unit: str = "u") -> str:
         """A unit's rows travel to one task, which groups them by u and more, and then by u alone: where units have few rows,
         that takes three quarters of the time in which they are added up before they travel, and travel again by u.
 
         Few tasks at a time are not kept waiting by one unit's rows; with many, hints are off (engine/spark/settings.py)."""
-        return source if most > FEW_ROWS else f"(SELECT /*+ REPARTITION(u) */ * FROM {source}) AS by_unit"
+        return source if most > FEW_ROWS else f"(SELECT /*+ REPARTITION({unit}) */ * FROM {source}) AS by_unit"
 
     def levels(self) -> AbstractContextManager[Levels]:
         return binding.levels()

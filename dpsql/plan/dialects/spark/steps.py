@@ -2,8 +2,10 @@
 (engine/spark/script.py):
 
     STORED name AS SELECT …    evaluated once, and what it gave is kept as it is
+    KEPT name AS SELECT …      the same; a later statement of the run that has the same line reads it again
 
-A step that one place reads is named in a WITH before what reads it, so Spark analyzes it once.
+A step that one place reads stands there in parentheses. (Of a WITH that reads another one Spark forgets where the rows of a
+kept step lie, and moves them again.)
 
 Lemma: a statement evaluates each relation of its sources that it names once. Proof: a step that two places read is STORED,
 so one evaluation serves both; any other is read in one place, where Spark puts it, which by induction is evaluated once. (A
@@ -17,19 +19,19 @@ from collections.abc import Sequence
 
 from dpsql.plan.vault_query import Step
 
-STORED = "STORED"
+STORED, KEPT = "STORED", "KEPT"
 
 
 def script(steps: Sequence[Step], select: str) -> str:
     lines, parts = [], []
     for i, step in enumerate(steps):
         places = sum(_places(step.name, text) for text in [*(later.select for later in steps[i + 1 :]), select])
-        if places == 1:
+        if places == 1 and not step.kept:
             parts.append(step)
             continue
-        text, parts = _with(parts, step.select)
-        lines.append(f"{STORED} {step.name} AS {text}")
-    text, parts = _with(parts, select)
+        text, parts = _inlined(parts, step.select)
+        lines.append(f"{KEPT if step.kept else STORED} {step.name} AS {text}")
+    text, parts = _inlined(parts, select)
     lines.append(text)
     if parts:
         raise ValueError("a statement has steps that nothing reads")
@@ -38,17 +40,24 @@ def script(steps: Sequence[Step], select: str) -> str:
     return "\n".join(lines)
 
 
-def _with(parts: Sequence[Step], select: str) -> tuple[str, list[Step]]:
-    """What is selected, behind the parts that it reads, directly or not; and the parts left."""
-    read: list[Step] = []
+def _inlined(parts: Sequence[Step], select: str) -> tuple[str, list[Step]]:
+    """What is selected, with the parts that it reads, directly or not; and the parts left."""
     left: list[Step] = []
     for part in reversed(parts):
-        reads = any(_places(part.name, text) for text in [select, *(one.select for one in read)])
-        (read if reads else left).insert(0, part)
-    named = ", ".join(f"{part.name} AS ({part.select})" for part in read)
-    return f"WITH {named} {select}" if read else select, left
+        place = re.search(_place(part.name), select)
+        if place is None:
+            left.insert(0, part)
+            continue
+        alias = "" if re.match(" AS ", select[place.end() :]) else f" AS {part.name}"
+        select = f"{select[: place.start()]}({part.select}){alias}{select[place.end() :]}"
+    return select, left
 
 
 def _places(name: str, text: str) -> int:
-    """Where a relation is read: its name, other than as the prefix of a column or as an alias."""
-    return len(re.findall(rf"(?<!\bAS )(?<![\w.`])`?{re.escape(name)}`?(?![\w.`(])", text))
+    """Where a relation is read."""
+    return len(re.findall(_place(name), text))
+
+
+def _place(name: str) -> str:
+    """Its name, other than as the prefix of a column or as an alias."""
+    return rf"(?<!\bAS )(?<![\w.`])`?{re.escape(name)}`?(?![\w.`(])"
