@@ -21,7 +21,7 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 # No deadlines: a shared machine is slow now and then, and a test must not fail for that.
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=QUIET)
-settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=QUIET, derandomize=True)
+settings.register_profile("ci", max_examples=60, deadline=None, suppress_health_check=QUIET, derandomize=True)
 settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("DPSQL_PROFILE", "ci"))
 

@@ -193,7 +193,7 @@ def tried(replayer: testing.Replayer, worlds: Worlds, statements: list[str], eac
 
 
 def test_what_is_certified_is_not_broken() -> None:
-    statements = [*ALSO, *(case.text for case in ACCEPTED[:: drawn(2, deep=1)])]
+    statements = [*ALSO, *(case.text for case in ACCEPTED[:: drawn(3, deep=1)])]
     with clinic.replayer() as replayer:
         outcomes = tried(replayer, opened(replayer, frames(), clinic.PUBLIC), statements, each=4)
     silent = {name: outcome for name, outcome in outcomes.items() if not outcome["refused, and broken"]}

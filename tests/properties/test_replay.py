@@ -31,8 +31,8 @@ from tests.properties.generator.queries import Queries, Query
 from tests.properties.generator.worlds import World, source, world
 
 SHARDS = 2
-PAIRS = drawn(2_400, deep=6_000) // SHARDS
-EACH = drawn(16, deep=40) // SHARDS
+PAIRS = drawn(1_200, deep=6_000) // SHARDS
+EACH = drawn(8, deep=40) // SHARDS
 QUERIES = 12  # for each world
 UNITS = 3  # for each query
 NO_LIMIT = 10**6

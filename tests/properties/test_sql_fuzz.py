@@ -18,6 +18,7 @@ import dpsql
 from dpsql import testing
 from dpsql.errors import Error
 from dpsql.query import in_text
+from tests.profile import drawn
 from tests.properties.mutating import mutate
 from tests.worlds import clinic
 
@@ -84,7 +85,7 @@ def fuzz(seed: int, count: int, run_every: int) -> Counter[str]:
     return happened
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(drawn(2, deep=4)))
 def test_mutated_queries(seed: int) -> None:
     happened = fuzz(seed, 4_000, 16)
     assert happened["planned"] > 500 and happened["ran"] > 30 and happened["replayed"] > 10, happened

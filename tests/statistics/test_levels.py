@@ -15,10 +15,11 @@ import dpsql
 from dpsql import testing
 from dpsql.mechanisms import laplace
 from dpsql.release.consistency import rounded
+from tests.profile import drawn
 from tests.unit.test_consistent import CATALOG, rows
 from tests.worlds import bounded, dataset, private
 
-RUNS = 24
+RUNS = drawn(12, deep=24)
 
 
 def few() -> dict[str, list[object]]:
@@ -59,10 +60,10 @@ def test_coverage(sets: str, mechanism: str, goal: str, tmp_path: Path) -> None:
 
 
 def test_sums_of_laplace_noise_have_lighter_tails() -> None:
-    """With the same variance: 300 mixtures against the wider of one variable of scale 1, whose interval is ln 20 at 95 %,
+    """With the same variance: mixtures against the wider of one variable of scale 1, whose interval is ln 20 at 95 %,
     and of a Gaussian one."""
     draw = np.random.default_rng(3)
-    for _ in range(300):
+    for _ in range(drawn(100, deep=300)):
         parts = draw.exponential(size=int(draw.integers(2, 30))) ** draw.uniform(0.2, 4)
         scales = parts / math.sqrt(float((parts**2).sum()))
         assert laplace.half_width_of_sum(scales.tolist(), 0.95) <= math.log(20) * (1 + 1e-9)

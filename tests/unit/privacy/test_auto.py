@@ -18,6 +18,7 @@ from dpsql.execution.planning import plan_of, read
 from dpsql.mechanisms.order_statistics import choose_most
 from dpsql.plan.stages import LimitChoice
 from dpsql.privacy.auto import doublings, scores
+from tests.profile import drawn
 from tests.worlds import bounded, people
 
 HALF = Fraction(1, 2)
@@ -259,7 +260,7 @@ QUESTIONS = (
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_replay(sql: str, mechanism: str) -> None:
     """Whatever limit is tried, no unit moves more than its reach; and one place only of those that limits are chosen by."""
-    data = rows(people=25)
+    data = rows(people=drawn(12, deep=25))
     data.loc[0, "x"] = None
     asked = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(mechanism = '{mechanism}') {sql}"
     for salt in (0, 1, 3):
