@@ -93,37 +93,37 @@ def run(session: Session, stage: NoisyStage, plan_sql: PlanSql, *, salt: int, re
         stage = measured(stage, salt)
         nothing = {name: dict[Cell, int]() for name in reaches(stage)}
         return Run(Totals(frozenset(), nothing), with_public_keys(stage), Exact(()))
-    vault = session.vault()
-    named: dict[str, Mapping[Cell, int]] = {}
-    groups: frozenset[Group] = frozenset()
-    selected = with_public_keys(stage)
-    at_once = together(stage, vault_relations(session, vault, stage))
-    if not stage.public_keys:
-        votes = vault_run(
-            session, stage, plan_sql, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
-        )
-        named[_round(0)] = _votes(votes)
-        groups, selected = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
-        if at_once is not None:
-            return _beside_votes(votes, stage, named, selected)
-    ready = selected if ready is None else ready
-    for round_ in range(1, len(stage.selections)):
-        asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
-        named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
-    if stage.unsettled:
-        asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
-        for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
-            named[f"{LIMIT}{question.limit}"] = _by_candidate(columns)
-        stage = measured(stage, salt)
-        ready = dataclasses.replace(ready, stage=stage)
-    if stage.over:
-        asked = over_limits(ready, vault_relations(session, vault, stage))
-        for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
-            named[f"{OVER}{question.limit}"] = _by_candidate(columns)
-    exact = vault_totals(session, ready, plan_sql, vault, exact=False, salt=salt)
-    for j, name, _, parts in _vectors(stage):
-        named[name] = _measured(exact, stage, j, parts)
-    return Run(Totals(groups, named), ready, exact)
+    with session.vault().snapshot() as vault:  # one for all, as a query has it
+        named: dict[str, Mapping[Cell, int]] = {}
+        groups: frozenset[Group] = frozenset()
+        selected = with_public_keys(stage)
+        at_once = together(stage, vault_relations(session, vault, stage))
+        if not stage.public_keys:
+            votes = vault_run(
+                session, stage, plan_sql, vault, at_once or selecting(stage, vault_relations(session, vault, stage))
+            )
+            named[_round(0)] = _votes(votes)
+            groups, selected = frozenset(group for group, _ in named[KEYS]), all_keys_of(votes, stage)
+            if at_once is not None:
+                return _beside_votes(votes, stage, named, selected)
+        ready = selected if ready is None else ready
+        for round_ in range(1, len(stage.selections)):
+            asked = selecting(stage, vault_relations(session, vault, stage), round_=round_, before=_half(ready))
+            named[_round(round_)] = _votes(vault_run(session, stage, plan_sql, vault, asked))
+        if stage.unsettled:
+            asked = counting(dataclasses.replace(ready, stage=stage), vault_relations(session, vault, stage))
+            for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
+                named[f"{LIMIT}{question.limit}"] = _by_candidate(columns)
+            stage = measured(stage, salt)
+            ready = dataclasses.replace(ready, stage=stage)
+        if stage.over:
+            asked = over_limits(ready, vault_relations(session, vault, stage))
+            for question, columns in answers_of(vault_run(session, stage, plan_sql, vault, asked)):
+                named[f"{OVER}{question.limit}"] = _by_candidate(columns)
+        exact = vault_totals(session, ready, plan_sql, vault, exact=False, salt=salt)
+        for j, name, _, parts in _vectors(stage):
+            named[name] = _measured(exact, stage, j, parts)
+        return Run(Totals(groups, named), ready, exact)
 
 
 def _by_candidate(columns: Mapping[str, Array]) -> dict[Cell, int]:

@@ -546,6 +546,39 @@ def test_one_folder_does_not_decide_whether_a_query_is_answered(spark: Any, fold
         assert [column.type for column in vault.columns("t")] == ["int", "date"]
 
 
+@pytest.mark.parametrize("where", ["", "LOCATION '{}'"])
+def test_no_value_in_a_folders_name_hides_its_file(where: str, spark: Any, folder: Path) -> None:
+    """Spark says of files where they are as URIs: a value with a blank, say, is written in another way there."""
+    values = [
+        "a ",
+        " ",
+        "x%y",
+        "x%20y",
+        "A:ä",
+        "a}b",
+        "{a,b}",
+        "a+b",
+        "[a]",
+        "a*?",
+        "a\\b",
+        "#;,&=",
+        "日本",
+        "a\nb",
+        "/../",
+        "~",
+    ]
+    rows = [(unit, value) for unit, value in enumerate(values)]
+    frame = spark.createDataFrame(rows, "u BIGINT, s STRING")
+    spark.sql(
+        f"CREATE TABLE named (u BIGINT, s STRING) USING parquet PARTITIONED BY (s) {where.format(folder / 'named')}"
+    )
+    frame.write.insertInto("named")
+    with testing.exact(people({"s": "text"}), source={"t": at(spark, "named")}) as connection:
+        answered = connection.execute("SELECT s, COUNT(*) FROM t GROUP BY s").fetchall()
+    assert sorted(answered) == sorted((value, 1) for value in values)
+    spark.sql("DROP TABLE named")
+
+
 def test_days_and_moments_are_what_is_stored(spark: Any, folder: Path) -> None:
     """Before 1582 and before 1900, with INT96 and with a time zone."""
     rows = [datetime(1, 1, 1), datetime(1582, 10, 10, 1), datetime(1890, 3, 1, 0, 0, 1), datetime(9999, 12, 31, 23)]

@@ -221,9 +221,9 @@ def _end(session: SparkSession, views: Views, sources: Sequence[str]) -> None:
     if is_remote(session):
         session.stop()
         return
-    views.drop()
     for view in sources:
         session.catalog.dropTempView(view)
+    views.drop()
 
 
 def classify(error: BaseException) -> Failure:

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 from dpsql.engine.quoting import fold
 from dpsql.engine.sources import UNREADABLE, Column, SparkTable
 from dpsql.engine.spark.foreign import Unread
-from dpsql.engine.spark.stored import UNCACHED, Files, Footers, listed_now, no_files, stored_by_others, unlike_stored
+from dpsql.engine.spark.stored import (
+    UNCACHED,
+    Files,
+    Footers,
+    listed_now,
+    no_files,
+    places_of,
+    stored_by_others,
+    unlike_stored,
+)
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
@@ -94,7 +103,7 @@ def described(
         "table": entry.name,
     }
     frame = session.read.options(**UNCACHED).table(quoted(*parts))
-    addresses = frame.inputFiles()
+    addresses = places_of(frame)
     files = listed_now(session, addresses)
     frame.createOrReplaceTempView(view)
     schema, not_read, unlike = frame.schema, Unread(), {}
@@ -221,5 +230,5 @@ def files_of(session: SparkSession, tables: Mapping[str, Table], sources: Mappin
             places.update(source.files)
         else:
             session.catalog.refreshTable(tables[name].name)
-            places.update(session.read.options(**UNCACHED).table(tables[name].name).inputFiles())
+            places.update(places_of(session.read.options(**UNCACHED).table(tables[name].name)))
     return listed_now(session, sorted(places))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +94,12 @@ def stored(session: SparkSession, frame: DataFrame, *, in_place: bool = False) -
 
 
 def given_back(frame: DataFrame) -> None:
-    """The memory and the disk of what was stored; a server over Spark Connect does it with the last reference."""
+    """The memory and the disk of what was stored, now. Java gives them back by itself, later, and so does a server over
+    Spark Connect."""
     if not is_remote(frame.sparkSession):
         of_java: Any = frame
-        of_java._jdf.queryExecution().analyzed().rdd().unpersist(True)
+        with suppress(Exception):
+            of_java._jdf.queryExecution().analyzed().rdd().unpersist(True)
 
 
 def _checkpoint(session: SparkSession, frame: DataFrame) -> DataFrame:

@@ -77,8 +77,9 @@ def fixed_plan(session: SparkSession) -> Iterator[None]:
         yield
         return
     before = {name: str(session.conf.get(name)) for name in (ADAPTIVE, PARTITIONS)}
+    some, most = OF_A_TASK * session.sparkContext.defaultParallelism, before[PARTITIONS]
     session.conf.set(ADAPTIVE, "false")
-    session.conf.set(PARTITIONS, str(min(int(before[PARTITIONS]), OF_A_TASK * session.sparkContext.defaultParallelism)))
+    session.conf.set(PARTITIONS, str(min(int(most), some) if most.isdecimal() else some))
     try:
         yield
     finally:

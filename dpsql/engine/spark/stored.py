@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from dpsql.engine.spark.connecting import is_remote
 from dpsql.engine.spark.foreign import Unread, unread
 from dpsql.errors import SourceError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 NOT_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
@@ -82,6 +83,11 @@ def unlike_stored(schema: StructType, stored: StructType) -> dict[str, str]:
         for field in schema.fields
         if types.get(field.name, field.dataType) != field.dataType
     }
+
+
+def places_of(frame: DataFrame) -> list[str]:
+    """Of its files: Spark says URIs, and reads what it is given as paths. Values of columns are in folders' names."""
+    return [unquote(uri) for uri in frame.inputFiles()]
 
 
 def listed_now(session: SparkSession, places: Sequence[str]) -> Files:
