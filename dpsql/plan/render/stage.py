@@ -62,11 +62,12 @@ def statements(ready: Ready, relations: Relations, *, salt: int, exact: bool = F
 
 
 def _of_rows(printer: Printer, parts: Parts, norm: Norm) -> Question:
-    listed = printer.ready.groups
-    pairs = kept_pairs(printer.stage, printer.relations) if isinstance(listed, Listed) and not printer.exact else None
-    if pairs is None or not isinstance(listed, Listed):
-        return of_rows(printer, parts, norm)
-    return of_kept_pairs(printer, listed, pairs)
+    groups = printer.ready.groups
+    if isinstance(groups, Listed) and not printer.exact:
+        pairs = kept_pairs(printer.stage, printer.relations)
+        if pairs is not None:
+            return of_kept_pairs(printer, groups, pairs)
+    return of_rows(printer, parts, norm)
 
 
 def _per_rows(one: Measurement) -> bool:
